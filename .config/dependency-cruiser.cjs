@@ -162,9 +162,9 @@ module.exports = {
       from: { path: '^(engine|engine/dev/page|src)/messages/' },
       to: { dependencyTypesNot: ['type-only'] },
     },
-    only('translation', '^engine/translation/', ['^engine/contract/index\\.ts$']),
+    only('translation', '^engine/translation/', ['^engine/contract/(index|internal)\\.ts$']),
     only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
-    only('page', '^engine/dev/page/', ['^engine/contract/(query/)?index\\.ts$']),
+    only('page', '^engine/dev/page/', ['^engine/contract/((query/)?index|internal)\\.ts$']),
     only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
     only('lists', '^engine/lists/', [...shared, '^engine/db/', '^engine/guard/networks\\.ts$']),
     only('built-in-procedures', '^engine/procedures/', [

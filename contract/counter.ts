@@ -1,5 +1,12 @@
 import * as z from 'zod'
-import { publicAccess, type RateLimit, requestSchemas, responseSchemas, topic } from 'tallystick-contract'
+import {
+  publicAccess,
+  type RateLimit,
+  requestSchemas,
+  resourceContract,
+  responseSchemas,
+  topic,
+} from 'tallystick-contract'
 
 export const Counter = z
   .object({ count: z.int() })
@@ -34,70 +41,73 @@ const step = publicAccess
   .meta({ rateLimit: stepLimit, updates: [counterTopic] })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
-export const counter = {
-  get: publicAccess
-    .meta({
-      reads: counterTopic,
-      tool: {
-        title: 'Read the counter',
-        description: 'Reads the shared counter.',
-        effect: 'read',
-      },
-    })
-    .route({ method: 'GET', path: '/api/counter', summary: 'Read the counter' })
-    .output(Counter),
-  increment: step
-    .meta({
-      tool: {
-        title: 'Count up',
-        description: 'Adds one to the shared counter.',
-        effect: 'create',
-      },
-    })
-    .route({ method: 'POST', path: '/api/counter/increment', summary: 'Add one to the counter' })
-    .output(Counter),
-  decrement: step
-    .meta({
-      tool: {
-        title: 'Count down',
-        description: 'Subtracts one from the shared counter.',
-        effect: 'create',
-      },
-    })
-    .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Subtract one from the counter' })
-    .output(Counter),
-  set: publicAccess
-    .meta({
-      rateLimit: stepLimit,
-      updates: [counterTopic],
-      tool: {
-        title: 'Set the counter',
-        description: 'Sets the shared counter to a whole number.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'POST', path: '/api/counter/set', summary: 'Set the counter' })
-    .input(SetCount)
-    .output(Counter),
-  fragment: publicAccess
-    .meta({ eventsExample })
-    .route({
-      method: 'GET',
-      path: '/api/counter/fragment',
-      summary: 'Read the counter as HTML',
-      description: 'Returns the counter, an HTML fragment of the counter, and the time of the answer.',
-    })
-    .output(CounterFragment),
-  reset: publicAccess
-    .meta({
-      rateLimit: stepLimit,
-      updates: [counterTopic],
-      tool: {
-        title: 'Reset the counter',
-        description: 'Sets the shared counter to zero.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'POST', path: '/api/counter/reset', summary: 'Set the counter to zero' })
-    .output(Counter),
-}
+export const counter = resourceContract({
+  topics: [counterTopic],
+  procedures: {
+    get: publicAccess
+      .meta({
+        reads: counterTopic,
+        tool: {
+          title: 'Read the counter',
+          description: 'Reads the shared counter.',
+          effect: 'read',
+        },
+      })
+      .route({ method: 'GET', path: '/api/counter', summary: 'Read the counter' })
+      .output(Counter),
+    increment: step
+      .meta({
+        tool: {
+          title: 'Count up',
+          description: 'Adds one to the shared counter.',
+          effect: 'create',
+        },
+      })
+      .route({ method: 'POST', path: '/api/counter/increment', summary: 'Add one to the counter' })
+      .output(Counter),
+    decrement: step
+      .meta({
+        tool: {
+          title: 'Count down',
+          description: 'Subtracts one from the shared counter.',
+          effect: 'create',
+        },
+      })
+      .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Subtract one from the counter' })
+      .output(Counter),
+    set: publicAccess
+      .meta({
+        rateLimit: stepLimit,
+        updates: [counterTopic],
+        tool: {
+          title: 'Set the counter',
+          description: 'Sets the shared counter to a whole number.',
+          effect: 'overwrite',
+        },
+      })
+      .route({ method: 'POST', path: '/api/counter/set', summary: 'Set the counter' })
+      .input(SetCount)
+      .output(Counter),
+    fragment: publicAccess
+      .meta({ eventsExample })
+      .route({
+        method: 'GET',
+        path: '/api/counter/fragment',
+        summary: 'Read the counter as HTML',
+        description: 'Returns the counter, an HTML fragment of the counter, and the time of the answer.',
+      })
+      .output(CounterFragment),
+    reset: publicAccess
+      .meta({
+        rateLimit: stepLimit,
+        updates: [counterTopic],
+        tool: {
+          title: 'Reset the counter',
+          description: 'Sets the shared counter to zero.',
+          effect: 'overwrite',
+        },
+      })
+      .route({ method: 'POST', path: '/api/counter/reset', summary: 'Set the counter to zero' })
+      .output(Counter),
+  },
+})

@@ -1,34 +1,16 @@
-import { engineContract, type LiveUpdateOf } from 'tallystick-contract'
+import { appContract, type LiveUpdateOf } from 'tallystick-contract'
 
-import { counter, counterTopic } from './counter.ts'
+import { counter } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
-import { notes, notesExport, notesTopic } from './notes.ts'
+import { notes } from './notes.ts'
 import { reservations } from './reservations.ts'
-import { tasks, tasksExport, tasksTopic } from './tasks.ts'
-
-/** The parts of the export of an account, by the name of the resource, in the order of the export. */
-export const exportParts = { tasks: tasksExport, notes: notesExport }
-
-const { status, account, sessions, live, apps, tokens, audit } = engineContract({
-  topics: [counterTopic, tasksTopic, notesTopic],
-  exportParts,
-})
+import { tasks } from './tasks.ts'
 
 /** The order is the order of the OpenAPI document, and of the tools for agents. */
-export const contract = {
-  status,
-  account,
-  counter,
-  tasks,
-  notes,
-  legacyNotes,
-  sessions,
-  reservations,
-  live,
-  apps,
-  tokens,
-  audit,
-}
+export const contract = appContract(
+  { counter, tasks, notes, legacyNotes, reservations },
+  { order: ['status', 'account', 'counter', 'tasks', 'notes', 'legacyNotes', 'sessions', 'reservations'] },
+)
 
 export type Contract = typeof contract
 

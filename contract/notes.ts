@@ -9,6 +9,7 @@ import {
   type RateLimit,
   reading,
   requestSchemas,
+  resourceContract,
   responseSchemas,
   Search,
   text,
@@ -173,125 +174,134 @@ const withOptionalBody = <Operation extends object>(operation: Operation) => ({
   },
 })
 
-export const notes = {
-  list: reading
-    .meta({
-      reads: notesTopic,
-      tool: {
-        title: 'List notes',
-        description:
-          'Lists the person’s notes and the notes shared with the person, with the actions permitted for each. Optionally only those with a text in title or body.',
-        effect: 'read',
-      },
-    })
-    .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
-    .input(NoteFilter.extend({ cursor: Page.shape.cursor }).optional())
-    .output(NoteList),
-  create: creating([notesTopic])
-    .meta({
-      action: 'CREATE_NOTE',
-      etag: true,
-      tool: {
-        title: 'Write a note',
-        description: 'Writes a note with a title and a body, which may be empty.',
-        effect: 'create',
-      },
-    })
-    .route({ method: 'POST', path: '/api/notes', summary: 'Write a note' })
-    .input(NoteInput)
-    .output(NoteView),
-  update: changingNote('EDIT_NOTE')
-    .meta({
-      etag: true,
-      tool: {
-        title: 'Change a note',
-        description: 'Replaces both the title and the body of a note that the person may edit.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'POST', path: '/api/notes/{id}', summary: 'Change a note' })
-    .input(NoteInput.extend(NoteId.shape))
-    .output(NoteView),
-  shares: reading
-    .meta({ action: 'SHARE_NOTE' })
-    .errors(noteErrors)
-    .meta({
-      tool: {
-        title: 'List the shares of a note',
-        description:
-          'Lists the e-mail addresses that one of the person’s notes is shared with, with the role of each.',
-        effect: 'read',
-      },
-    })
-    .route({
-      method: 'GET',
-      path: '/api/notes/{id}/shares',
-      summary: 'List the shares of a note, newest first',
-    })
-    .input(NoteId.extend(Page.shape))
-    .output(ShareList),
-  share: changingShares
-    .meta({
-      rateLimit: shareLimit,
-      inputLimits: [addressLimit],
-      tool: {
-        title: 'Share a note',
-        description:
-          'Shares one of the person’s notes with an e-mail address, as reader or editor. Sharing again changes the role.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an e-mail address' })
-    .input(ShareInput.extend(NoteId.shape))
-    .output(NoteView),
-  unshare: changingShares
-    .meta({
-      tool: {
-        title: 'Remove a share of a note',
-        description:
-          'Removes an e-mail address from the people that one of the person’s notes is shared with.',
-        effect: 'overwrite',
-      },
-    })
-    .route({
-      method: 'POST',
-      path: '/api/notes/{id}/unshare',
-      summary: 'Remove the share of a note with an e-mail address',
-    })
-    .input(UnshareInput.extend(NoteId.shape))
-    .output(NoteView),
-  leave: changingNote('LEAVE_NOTE')
-    .meta({
-      noImpersonation: true,
-      tool: {
-        title: 'Leave a note',
-        description:
-          'Ends the person’s own access to a note that another person shares. Only the author of the note can share the note again.',
-        effect: 'overwrite',
-      },
-    })
-    .route({
-      method: 'POST',
-      path: '/api/notes/{id}/leave',
-      summary: 'Leave a note that another person shares with you',
-      spec: withOptionalBody,
-    })
-    .input(NoteId)
-    .output(DeleteResult),
-  delete: changingNote('DELETE_NOTE')
-    .meta({
-      tool: {
-        title: 'Delete a note',
-        description: 'Deletes one of the person’s notes permanently, also for the people it is shared with.',
-        effect: 'overwrite',
-      },
-    })
-    .route({
-      method: 'POST',
-      path: '/api/notes/{id}/delete',
-      summary: 'Delete a note',
-      spec: withOptionalBody,
-    })
-    .input(NoteId)
-    .output(DeleteResult),
-}
+export const notes = resourceContract({
+  topics: [notesTopic],
+  exports: notesExport,
+  procedures: {
+    list: reading
+      .meta({
+        reads: notesTopic,
+        tool: {
+          title: 'List notes',
+          description:
+            'Lists the person’s notes and the notes shared with the person, with the actions permitted for each. Optionally only those with a text in title or body.',
+          effect: 'read',
+        },
+      })
+      .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
+      .input(NoteFilter.extend({ cursor: Page.shape.cursor }).optional())
+      .output(NoteList),
+    create: creating([notesTopic])
+      .meta({
+        action: 'CREATE_NOTE',
+        etag: true,
+        tool: {
+          title: 'Write a note',
+          description: 'Writes a note with a title and a body, which may be empty.',
+          effect: 'create',
+        },
+      })
+      .route({ method: 'POST', path: '/api/notes', summary: 'Write a note' })
+      .input(NoteInput)
+      .output(NoteView),
+    update: changingNote('EDIT_NOTE')
+      .meta({
+        etag: true,
+        tool: {
+          title: 'Change a note',
+          description: 'Replaces both the title and the body of a note that the person may edit.',
+          effect: 'overwrite',
+        },
+      })
+      .route({ method: 'POST', path: '/api/notes/{id}', summary: 'Change a note' })
+      .input(NoteInput.extend(NoteId.shape))
+      .output(NoteView),
+    shares: reading
+      .meta({ action: 'SHARE_NOTE' })
+      .errors(noteErrors)
+      .meta({
+        tool: {
+          title: 'List the shares of a note',
+          description:
+            'Lists the e-mail addresses that one of the person’s notes is shared with, with the role of each.',
+          effect: 'read',
+        },
+      })
+      .route({
+        method: 'GET',
+        path: '/api/notes/{id}/shares',
+        summary: 'List the shares of a note, newest first',
+      })
+      .input(NoteId.extend(Page.shape))
+      .output(ShareList),
+    share: changingShares
+      .meta({
+        rateLimit: shareLimit,
+        inputLimits: [addressLimit],
+        tool: {
+          title: 'Share a note',
+          description:
+            'Shares one of the person’s notes with an e-mail address, as reader or editor. Sharing again changes the role.',
+          effect: 'overwrite',
+        },
+      })
+      .route({
+        method: 'POST',
+        path: '/api/notes/{id}/share',
+        summary: 'Share a note with an e-mail address',
+      })
+      .input(ShareInput.extend(NoteId.shape))
+      .output(NoteView),
+    unshare: changingShares
+      .meta({
+        tool: {
+          title: 'Remove a share of a note',
+          description:
+            'Removes an e-mail address from the people that one of the person’s notes is shared with.',
+          effect: 'overwrite',
+        },
+      })
+      .route({
+        method: 'POST',
+        path: '/api/notes/{id}/unshare',
+        summary: 'Remove the share of a note with an e-mail address',
+      })
+      .input(UnshareInput.extend(NoteId.shape))
+      .output(NoteView),
+    leave: changingNote('LEAVE_NOTE')
+      .meta({
+        noImpersonation: true,
+        tool: {
+          title: 'Leave a note',
+          description:
+            'Ends the person’s own access to a note that another person shares. Only the author of the note can share the note again.',
+          effect: 'overwrite',
+        },
+      })
+      .route({
+        method: 'POST',
+        path: '/api/notes/{id}/leave',
+        summary: 'Leave a note that another person shares with you',
+        spec: withOptionalBody,
+      })
+      .input(NoteId)
+      .output(DeleteResult),
+    delete: changingNote('DELETE_NOTE')
+      .meta({
+        tool: {
+          title: 'Delete a note',
+          description:
+            'Deletes one of the person’s notes permanently, also for the people it is shared with.',
+          effect: 'overwrite',
+        },
+      })
+      .route({
+        method: 'POST',
+        path: '/api/notes/{id}/delete',
+        summary: 'Delete a note',
+        spec: withOptionalBody,
+      })
+      .input(NoteId)
+      .output(DeleteResult),
+  },
+})

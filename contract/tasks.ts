@@ -7,6 +7,7 @@ import {
   Page,
   reading,
   requestSchemas,
+  resourceContract,
   responseSchemas,
   RowId,
   Search,
@@ -82,80 +83,84 @@ export type TaskAction = 'EDIT_TASK'
 
 const notFound = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 
-export const tasks = {
-  list: reading
-    .meta({
-      reads: tasksTopic,
-      tool: {
-        title: 'List tasks',
-        description:
-          'Lists the person’s own tasks, newest first, optionally those with one status or with a text in title or description. Times are Unix seconds.',
-        effect: 'read',
-      },
-    })
-    .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
-    .input(TaskFilter.extend({ cursor: Page.shape.cursor }).optional())
-    .output(TaskList),
-  create: creating([tasksTopic])
-    .meta({
-      etag: true,
-      tool: {
-        title: 'Add a task',
-        description: 'Adds a task for the person, with status pending.',
-        effect: 'create',
-      },
-    })
-    .route({ method: 'POST', path: '/api/tasks', summary: 'Add a task' })
-    .input(CreateTask)
-    .output(Task),
-  get: reading
-    .errors(notFound)
-    .meta({
-      etag: true,
-      tool: {
-        title: 'Read a task',
-        description: 'Reads one of the person’s own tasks by its id.',
-        effect: 'read',
-      },
-    })
-    .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
-    .input(ById)
-    .output(Task),
-  update: changing([tasksTopic])
-    .errors(notFound)
-    .meta({
-      action: 'EDIT_TASK' satisfies TaskAction,
-      etag: true,
-      tool: {
-        title: 'Change a task',
-        description:
-          'Changes the title, description or status of a task. Omitted fields stay the same. The description null removes the description.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
-    .input(UpdateTask.extend({ id: RowId }))
-    .output(Task),
-  delete: changing([tasksTopic])
-    .meta({
-      tool: {
-        title: 'Delete a task',
-        description: 'Deletes a task permanently. Succeeds also if the task does not exist.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'DELETE', path: '/api/tasks/{id}', summary: 'Delete a task' })
-    .input(ById)
-    .output(Success),
-  reset: writing
-    .meta({
-      updates: [tasksTopic],
-      tool: {
-        title: 'Delete all tasks',
-        description: 'Deletes all tasks of the person permanently.',
-        effect: 'overwrite',
-      },
-    })
-    .route({ method: 'POST', path: '/api/tasks/reset', summary: 'Delete all of your tasks' })
-    .output(TasksReset),
-}
+export const tasks = resourceContract({
+  topics: [tasksTopic],
+  exports: tasksExport,
+  procedures: {
+    list: reading
+      .meta({
+        reads: tasksTopic,
+        tool: {
+          title: 'List tasks',
+          description:
+            'Lists the person’s own tasks, newest first, optionally those with one status or with a text in title or description. Times are Unix seconds.',
+          effect: 'read',
+        },
+      })
+      .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
+      .input(TaskFilter.extend({ cursor: Page.shape.cursor }).optional())
+      .output(TaskList),
+    create: creating([tasksTopic])
+      .meta({
+        etag: true,
+        tool: {
+          title: 'Add a task',
+          description: 'Adds a task for the person, with status pending.',
+          effect: 'create',
+        },
+      })
+      .route({ method: 'POST', path: '/api/tasks', summary: 'Add a task' })
+      .input(CreateTask)
+      .output(Task),
+    get: reading
+      .errors(notFound)
+      .meta({
+        etag: true,
+        tool: {
+          title: 'Read a task',
+          description: 'Reads one of the person’s own tasks by its id.',
+          effect: 'read',
+        },
+      })
+      .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
+      .input(ById)
+      .output(Task),
+    update: changing([tasksTopic])
+      .errors(notFound)
+      .meta({
+        action: 'EDIT_TASK' satisfies TaskAction,
+        etag: true,
+        tool: {
+          title: 'Change a task',
+          description:
+            'Changes the title, description or status of a task. Omitted fields stay the same. The description null removes the description.',
+          effect: 'overwrite',
+        },
+      })
+      .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
+      .input(UpdateTask.extend({ id: RowId }))
+      .output(Task),
+    delete: changing([tasksTopic])
+      .meta({
+        tool: {
+          title: 'Delete a task',
+          description: 'Deletes a task permanently. Succeeds also if the task does not exist.',
+          effect: 'overwrite',
+        },
+      })
+      .route({ method: 'DELETE', path: '/api/tasks/{id}', summary: 'Delete a task' })
+      .input(ById)
+      .output(Success),
+    reset: writing
+      .meta({
+        updates: [tasksTopic],
+        tool: {
+          title: 'Delete all tasks',
+          description: 'Deletes all tasks of the person permanently.',
+          effect: 'overwrite',
+        },
+      })
+      .route({ method: 'POST', path: '/api/tasks/reset', summary: 'Delete all of your tasks' })
+      .output(TasksReset),
+  },
+})

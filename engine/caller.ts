@@ -3,6 +3,9 @@ import type * as sessions from './db/sessions.ts'
 /**
  * The authenticated person and the session. `scopes` is set only for an OAuth app with an access token: the app may
  * call only procedures of these scopes.
+ *
+ * @example
+ * const isOwn = (row: { userId: string }, { user }: Caller) => row.userId === user.id
  */
 export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & {
   scopes?: string[]
@@ -10,5 +13,5 @@ export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>
   tokenExpiresAt?: Date
 }
 
-/** Response headers that the guard and the procedures set. Each key is a header name in lower case. */
+/** Response headers that the guard and the procedures set. Each key is a header name in lower case: `reply.set('etag', tag)`. */
 export type Reply = Map<string, string | string[]>

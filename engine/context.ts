@@ -15,7 +15,12 @@ type Write = (...entry: [fields: object, message?: string] | [message: string]) 
 /** Writes lines of JSON to the log of the service: a message, and fields such as `err` with an error. */
 export type Log = Record<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace', Write>
 
-/** The context of one call, for the guard and the procedures. */
+/**
+ * The context of one call, for the guard and the procedures.
+ *
+ * @example
+ * const os = implement(loans.procedures).$context<Context>().use(withCaller)
+ */
 export interface Context {
   db: Database
   identity: Identity

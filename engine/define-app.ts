@@ -3,13 +3,14 @@ import type { Router, UnlaziedRouter } from '@orpc/server'
 import {
   type DataOf,
   type EngineContract,
-  type ExportParts,
+  type ExportPart,
+  type ExportPartsOf,
   isId,
   limitsOf,
   metaOf,
   type RateLimit,
   toId,
-} from 'tallystick-contract'
+} from 'tallystick-contract/internal'
 
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
@@ -38,17 +39,17 @@ type Implementation<Contract> = Contract extends AnyContractRouter ? Router<Cont
  * The resources that an application adds. A resource has personal data if and only if the export has a part for the
  * resource.
  */
-type ResourcesOf<Contract, Parts extends ExportParts> = {
+type ResourcesOf<Contract extends EngineContract, Parts = ExportPartsOf<Contract['account']>> = {
   [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource & {
     procedures: Implementation<Contract[Name]>
   } & (Name extends keyof Parts
-      ? { personalData: PersonalData<DataOf<Parts[Name]>> }
+      ? { personalData: PersonalData<DataOf<Extract<Parts[Name], ExportPart>>> }
       : { personalData?: never })
 }
 
 type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contract, Context>>
 
-interface Definition<Contract extends AppContract, Parts extends ExportParts> extends Pick<
+interface Definition<Contract extends AppContract> extends Pick<
   App,
   'name' | 'version' | 'license' | 'description' | 'migrationsFolder'
 > {
@@ -57,23 +58,33 @@ interface Definition<Contract extends AppContract, Parts extends ExportParts> ex
   /** The id by default. */
   cookiePrefix?: string
   contract: Contract
-  /** The parts of the export, in the order of the export. */
-  exportParts: Parts
-  resources: ResourcesOf<Contract, Parts>
+  resources: ResourcesOf<Contract>
 }
 
-/** Assembles an application. Throws an error that names every mistake that the types do not show. */
-export function defineApp<Contract extends AppContract, const Parts extends ExportParts>({
+/**
+ * Assembles an application. Throws an error that names every mistake that the types do not show.
+ *
+ * @example
+ * export const app = defineApp({
+ *   name: 'Library',
+ *   version: '1.0.0',
+ *   description: 'Books and loans.',
+ *   contract,
+ *   migrationsFolder,
+ *   resources: { books, loans },
+ * })
+ */
+export function defineApp<Contract extends AppContract>({
   contract,
-  exportParts,
   ...definition
-}: Definition<Contract, Parts>): App<Contract, RouterOf<Contract>> {
+}: Definition<Contract>): App<Contract, RouterOf<Contract>> {
   const declared: Resources = { ...definition.resources, ...createEngineResources(contract) }
   // The order of the contract is the order of documents and lists.
   const entries = Object.keys(contract).flatMap((name): [string, Resource][] =>
     declared[name] ? [[name, declared[name]]] : [],
   )
   const resources = Object.fromEntries(entries)
+  const { exports = [] } = metaOf(contract.account.export)
   const topics = metaOf(contract.live.watch).watches ?? []
   const watches = Object.values(resources).flatMap(({ watch }) => watch ?? [])
   const { name, id = toId(name), cookiePrefix = id } = definition
@@ -82,7 +93,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     ...mistakesOfContract(contract, declared),
     ...mistakesOfSchemas(contract),
     ...mistakesOfTypes(contract),
-    ...mistakesOfExport(contract, resources, exportParts),
+    ...mistakesOfExport(exports, resources),
     ...findMistakes(resources),
   ]
   if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
@@ -96,7 +107,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
       entries.map(([name, { procedures }]) => [name, procedures]),
     ) as RouterOf<Contract>,
     personalData: {
-      ...combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+      ...combine(exports.flatMap((name) => resources[name]?.personalData ?? [])),
       listKeys: (db, person) => listKeysOfPerson(topics, watches, db, person),
     },
     rateLimits: collectRateLimits(contract),
@@ -144,21 +155,15 @@ function mistakesOfContract(contract: ContractsByName, declared: Resources) {
   ]
 }
 
-function mistakesOfExport({ account }: EngineContract, resources: Resources, exportParts: object) {
-  const { exports = [] } = metaOf(account.export)
-  const given = Object.keys(exportParts)
+/** `exported` has the names of the resources with a part in the export. */
+function mistakesOfExport(exported: readonly string[], resources: Resources) {
   const stored = Object.keys(resources).filter((name) => resources[name]?.personalData)
   return [
-    ...(given.join() === exports.join()
-      ? []
-      : [
-          `The contract exports ${exports.join(', ') || 'no parts'}, and exportParts has ${given.join(', ') || 'no parts'}`,
-        ]),
-    ...given
+    ...exported
       .filter((name) => !stored.includes(name))
       .map((name) => `${name}: the export needs personal data`),
     ...stored
-      .filter((name) => !given.includes(name))
+      .filter((name) => !exported.includes(name))
       .map((name) => `${name}: the export has no part for the personal data`),
   ]
 }

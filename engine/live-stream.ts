@@ -14,7 +14,12 @@ export type Recipient =
   /** The id of a parent, for example of a project: the states that show data of this parent (`listParents`). */
   | { parent: string | number }
 
-/** Announces a change of a topic to the streams of all processes. A public topic has no recipients. */
+/**
+ * Announces a change of a topic to the streams of all processes. A public topic has no recipients.
+ *
+ * @example
+ * context.announce(shelvesTopic, { address: share.email })
+ */
 export type Announce = (topic: Topic, ...recipients: readonly Recipient[]) => void
 
 /** Live updates (engine/live/). */

@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/client'
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 import { failureReasonOf, isForeignKeyViolation } from './db/errors.ts'
 

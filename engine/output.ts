@@ -1,6 +1,6 @@
 import type { AnySchema } from '@orpc/contract'
 import { StandardOpenAPIJsonSerializer } from '@orpc/openapi-client/standard'
-import { type SchemaIssue, toPublicIssues } from 'tallystick-contract'
+import { type SchemaIssue, toPublicIssues } from 'tallystick-contract/internal'
 
 /**
  * Thrown for an output that violates its schema. Contains the paths and the violated rules, but no values of the

@@ -1,6 +1,6 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
-import { limitsOf, metaOf, type RateLimit } from 'tallystick-contract'
+import { limitsOf, metaOf, type RateLimit } from 'tallystick-contract/internal'
 
 type Declarations = Record<string, Omit<RateLimit, 'name'>>
 

@@ -1,4 +1,4 @@
-import { metaOf, type Scope } from 'tallystick-contract'
+import { metaOf, type Scope } from 'tallystick-contract/internal'
 
 import type { Resource, ResourceNames, Resources } from './resource.ts'
 

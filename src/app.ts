@@ -1,6 +1,6 @@
 import { defineApp } from 'tallystick'
 
-import { contract, exportParts } from '../contract/index.ts'
+import { contract } from '../contract/index.ts'
 import { migrationsFolder } from '../db/index.ts'
 import { counter } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
@@ -16,6 +16,5 @@ export const app = defineApp({
   description: 'A shared counter, tasks, notes and sessions.',
   contract,
   migrationsFolder,
-  exportParts,
   resources: { counter, tasks, notes, legacyNotes, reservations },
 })

@@ -5,7 +5,7 @@ import { counter as counterContract, counterTopic } from '../contract/counter.ts
 import * as query from '../db/counter.ts'
 import { counterHtml } from './html/counter.ts'
 
-const os = implement(counterContract).$context<Context>().use(withoutCaller)
+const os = implement(counterContract.procedures).$context<Context>().use(withoutCaller)
 
 const procedures = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),

@@ -18,7 +18,7 @@ import { addressLimit, type NoteAction, notes as notesContract, notesTopic } fro
 import * as query from '../db/notes.ts'
 import * as shares from '../db/shares.ts'
 
-const os = implement(notesContract).$context<Context>().use(withCaller)
+const os = implement(notesContract.procedures).$context<Context>().use(withCaller)
 
 type Relation = 'author' | query.Role | 'anyone'
 

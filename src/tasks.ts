@@ -16,7 +16,7 @@ import {
 import { type TaskAction, tasks as tasksContract } from '../contract/tasks.ts'
 import * as query from '../db/tasks.ts'
 
-const os = implement(tasksContract).$context<Context>().use(withCaller)
+const os = implement(tasksContract.procedures).$context<Context>().use(withCaller)
 
 const order: Order<query.ListedTask> = {
   ...newestFirst,

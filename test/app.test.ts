@@ -2,7 +2,7 @@ import { traverseContractProcedures } from '@orpc/server'
 import { expect, test } from 'vitest'
 
 import { contract } from '../contract/index.ts'
-import { engineContract } from '../engine/contract/engine.ts'
+import { appContract } from '../engine/contract/app-contract.ts'
 import { metaOf } from '../engine/contract/meta.ts'
 import { findMistakes } from '../engine/define-app.ts'
 import { app } from '../src/app.ts'
@@ -16,7 +16,7 @@ test('the cookies of the service have the prefix of release 1.0', () => {
 })
 
 test('every procedure of the resources that requires a session accepts a token with a scope', () => {
-  const engine = Object.keys(engineContract({ topics: [], exportParts: {} }))
+  const engine = Object.keys(appContract({}))
   const withoutScope: string[] = []
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { access, scope } = metaOf(procedure)

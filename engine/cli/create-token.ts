@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { InferContractRouterInputs } from '@orpc/contract'
-import { createRpcClient, type EngineContract } from 'tallystick-contract'
+import { createRpcClient, type EngineContract } from 'tallystick-contract/internal'
 
 type NewToken = InferContractRouterInputs<EngineContract>['tokens']['create']
 

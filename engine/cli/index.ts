@@ -8,7 +8,7 @@ import {
   ORPCError,
   type Scope,
   tokenBounds,
-} from 'tallystick-contract'
+} from 'tallystick-contract/internal'
 
 import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'

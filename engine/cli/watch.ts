@@ -6,7 +6,7 @@ import {
   ORPCError,
   type Topic,
   type WatchInput,
-} from 'tallystick-contract'
+} from 'tallystick-contract/internal'
 
 import { toErrorMessage } from '../db/errors.ts'
 import { terminalJson } from './terminal.ts'

@@ -1,6 +1,6 @@
 import { isObject } from '@orpc/shared'
 import { ORPCError } from '@orpc/server'
-import { createRestClient, tokens } from 'tallystick-contract'
+import { createRestClient, tokens } from 'tallystick-contract/internal'
 
 import type { CallerChoice, CallResult, SamplePerson } from './contract.ts'
 import type { ConsoleServices, People } from './people.ts'

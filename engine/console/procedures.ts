@@ -1,6 +1,12 @@
 import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails, type Route } from '@orpc/contract'
 import { type AnyProcedure, ORPCError } from '@orpc/server'
-import { type Meta, metaOf, requestSchemas, type RateLimit, toPublicIssues } from 'tallystick-contract'
+import {
+  type Meta,
+  metaOf,
+  requestSchemas,
+  type RateLimit,
+  toPublicIssues,
+} from 'tallystick-contract/internal'
 import type { z } from 'zod'
 
 import { proceduresOf } from '../http/protocols/compile.ts'

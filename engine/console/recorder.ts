@@ -1,6 +1,6 @@
 import { EventPublisher } from '@orpc/shared'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { metaOf } from 'tallystick-contract'
+import { metaOf } from 'tallystick-contract/internal'
 
 import type { App } from '../resource.ts'
 import type { AttributesOf, Recorder } from '../services.ts'

@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { MAX_EMAIL } from './bounds.ts'
 import { reading, sensitive } from './builders.ts'
+import type { DataOfAll, ExportPart, ExportParts } from './export-part.ts'
 import { type RateLimit, scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 import { sessionsTopic } from './sessions.ts'
@@ -22,41 +23,6 @@ export const Account = z
     emailVerified: z.boolean(),
   })
   .register(responseSchemas, { id: 'Account', example })
-
-/** The part of an export that a resource declares. */
-interface ExportPart {
-  /** The data in the part, for the description of the export. */
-  contents: readonly string[]
-  /** The schema of each field. */
-  shape: Readonly<Record<string, z.ZodType>>
-  example: object
-}
-
-export type ExportParts = Readonly<Record<string, ExportPart>>
-
-/**
- * Declares the part of a resource, for example of loans: the shape `{ loans: z.array(Loan) }`. The resource registers
- * the queries of the part (`personalData`).
- */
-export const exportPart = <const Shape extends ExportPart['shape']>(part: {
-  contents: readonly string[]
-  shape: Shape
-  example: z.output<z.ZodObject<Shape>>
-}) => part
-
-/** The data of a part. */
-export type DataOf<Part extends ExportPart> = z.output<z.ZodObject<Part['shape']>>
-
-type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never
-
-/** The data of all parts. */
-export type DataOfAll<Parts extends ExportParts> = Intersection<
-  { [Name in keyof Parts]: DataOf<Parts[Name]> }[keyof Parts]
->
 
 const accountShape = {
   exportedAt: Timestamp,
@@ -141,6 +107,22 @@ type AccountExport<Parts extends ExportParts> = z.output<
 > &
   DataOfAll<Parts>
 
+/** The compiler cannot derive the parts from the data, so the type names the parts. No value has the property. */
+type AccountExportSchema<Parts extends ExportParts> = z.ZodType<
+  AccountExport<Parts>,
+  AccountExport<Parts>
+> & {
+  readonly '~parts'?: Parts
+}
+
+/** The parts of the export that a contract of the account declares. */
+export type ExportPartsOf<Account extends ReturnType<typeof accountContract<ExportParts>>> =
+  NonNullable<Account['export']['~orpc']['outputSchema']> extends {
+    readonly '~parts'?: infer Parts extends ExportParts
+  }
+    ? Parts
+    : never
+
 /** The caller enters the e-mail address of the account to confirm the deletion. */
 const DeleteAccount = z
   .object({ email: text({ max: MAX_EMAIL, schema: z.string().trim() }) })
@@ -181,9 +163,7 @@ export const accountContract = <const Parts extends ExportParts>(parts: Parts) =
       summary: 'Export all data about you',
       description: `Returns the account, ${contentsOf(parts)}, sessions, apps and audit entries in one answer. A repeated export within an hour may be refused.`,
     })
-    .output(
-      createExport(Object.values(parts)) as unknown as z.ZodType<AccountExport<Parts>, AccountExport<Parts>>,
-    ),
+    .output(createExport(Object.values(parts)) as unknown as AccountExportSchema<Parts>),
   delete: sensitive
     .meta({ updates: [sessionsTopic] })
     .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })

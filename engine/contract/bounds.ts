@@ -7,5 +7,5 @@ export const tokenBounds = { label: 120, maxDays: 365, defaultDays: 90 }
 /** Maximum length of the name of a person, and of the reason of a ban. */
 export const MAX_NAME = 120
 
-/** Maximum length of an e-mail address. */
+/** Maximum length of an e-mail address: `z.email().max(MAX_EMAIL)`. */
 export const MAX_EMAIL = 254

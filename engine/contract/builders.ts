@@ -2,26 +2,54 @@ import { oc } from '@orpc/contract'
 
 import type { Meta, RateLimit, Topic } from './meta.ts'
 
-/** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
+/**
+ * Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure.
+ *
+ * @example
+ * publicAccess.route({ method: 'GET', path: '/api/books' }).output(BookList)
+ */
 export const publicAccess = oc.$meta<Meta>({ access: 'public' })
 
-export const signedInErrors = {
+/**
+ * An error that a builder declares. A named type, so that the types of `errors` and of procedures stay short.
+ *
+ * @example
+ * const noBook: Record<'NO_BOOK', DeclaredError> = { NO_BOOK: { status: 404, message: 'There is no such book' } }
+ */
+export interface DeclaredError {
+  status: number
+  message: string
+}
+
+export const signedInErrors: Record<'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE', DeclaredError> = {
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 }
 
-/** Builder of procedures for signed-in callers. Apps receive 403, because the procedures have no scope. */
+/**
+ * Builder of procedures for signed-in callers. Apps receive 403, because the procedures have no scope.
+ *
+ * @example
+ * signedIn.route({ method: 'GET', path: '/api/settings' }).output(Settings)
+ */
 export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors(signedInErrors)
 
 /**
  * Builder of procedures that only the owner of the account can call. Apps, and administrators during an impersonation,
  * receive 403.
+ *
+ * @example
+ * sensitive.meta({ updates: [] }).route({ method: 'POST', path: '/api/cards' }).input(Card).output(Success)
  */
 export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
 })
 
-export const administrativeErrors = {
+/**
+ * The error of procedures for administrators, for builders other than `administrative`:
+ * `creating([booksTopic]).meta({ administratorsOnly: true }).errors(administrativeErrors)`.
+ */
+export const administrativeErrors: Record<'FORBIDDEN', DeclaredError> = {
   FORBIDDEN: { status: 403, message: 'Only administrators may do this, and not during an impersonation' },
 }
 
@@ -33,16 +61,26 @@ export const administrative = signedIn
   .meta({ noImpersonation: true, administratorsOnly: true })
   .errors(administrativeErrors)
 
-/** Builder of procedures for signed-in callers and for apps with the scope `read`. */
+/**
+ * Builder of procedures for signed-in callers and for apps with the scope `read`.
+ *
+ * @example
+ * reading.meta({ reads: loansTopic }).route({ method: 'GET', path: '/api/loans' }).output(LoanList)
+ */
 export const reading = signedIn.meta({ scope: 'read' })
 
 /** Changes of data, by account. */
 const writeLimit: RateLimit = { name: 'writes', points: 3000, duration: 60, personal: true }
 
-/** Builder of procedures for signed-in callers and for apps with the scope `write`. */
+/**
+ * Builder of procedures for signed-in callers and for apps with the scope `write`.
+ *
+ * @example
+ * writing.meta({ updates: [loansTopic] }).route({ method: 'DELETE', path: '/api/loans/{id}' }).input(ById).output(Success)
+ */
 export const writing = signedIn.meta({ scope: 'write', rateLimit: writeLimit })
 
-export const idempotencyErrors = {
+export const idempotencyErrors: Record<'UNDER_WAY' | 'KEY_REUSED', DeclaredError> = {
   UNDER_WAY: {
     status: 409,
     message: 'A request with this Idempotency-Key is still being processed; try again later',
@@ -50,14 +88,24 @@ export const idempotencyErrors = {
   KEY_REUSED: { status: 422, message: 'This Idempotency-Key was already used for a different request' },
 }
 
-/** Builder of procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
+/**
+ * Builder of procedures that create an item of a resource. Supports `Idempotency-Key`, so that clients can retry.
+ *
+ * @example
+ * creating([loansTopic]).route({ method: 'POST', path: '/api/loans' }).input(CreateLoan).output(Loan)
+ */
 export const creating = (updates: readonly Topic[]) =>
   writing.meta({ idempotencyKey: true, updates }).errors(idempotencyErrors)
 
-export const ifMatchErrors = {
+export const ifMatchErrors: Record<'PRECONDITION_FAILED', DeclaredError> = {
   PRECONDITION_FAILED: { status: 412, message: 'The current entity tag does not match If-Match' },
 }
 
-/** Builder of procedures that change an item of a resource. Supports `If-Match`, to detect concurrent changes. */
+/**
+ * Builder of procedures that change an item of a resource. Supports `If-Match`, to detect concurrent changes.
+ *
+ * @example
+ * changing([loansTopic]).meta({ action: 'EDIT_LOAN' }).errors({ NOT_FOUND: { status: 404 } }).input(UpdateLoan).output(Loan)
+ */
 export const changing = (updates: readonly Topic[]) =>
   writing.meta({ ifMatch: true, updates }).errors(ifMatchErrors)

@@ -11,7 +11,17 @@ import { createParameterGuard, findProcedure } from './path-parameters.ts'
 import { resume, type ResumeContext } from './resume.ts'
 import { keepRetryTime } from './retry-time.ts'
 
-export { isDefinedError, ORPCError, safe } from '@orpc/client'
+export {
+  /**
+   * Returns whether the contract declares an error: `if (isDefinedError(error) && error.code === 'NO_COPY') …`. `error.data` then
+   * has the declared type.
+   */
+  isDefinedError,
+  /** The error of a refused call: `if (error instanceof ORPCError && error.status === 404) …`. */
+  ORPCError,
+  /** Returns the error of a call instead of throwing the error: `const { error, data } = await safe(client.loans.list())`. */
+  safe,
+} from '@orpc/client'
 export { decodeErrorBody } from './errors.ts'
 export { isValidationError } from './validation-error.ts'
 
@@ -80,7 +90,12 @@ function checkOrigin(url: string) {
   return url.replace(/\/$/, '')
 }
 
-/** Creates a client that uses RPC. The bundle stays small, because it contains no schemas. */
+/**
+ * Creates a client that uses RPC. The bundle stays small, because it contains no schemas.
+ *
+ * @example
+ * const client = createRpcClient<Contract>('https://api.example.com', { headers: { authorization: `Bearer ${token}` } })
+ */
 export function createRpcClient<Contract, Context extends CallContext = CallContext>(
   origin: string,
   { headers, ...options }: RpcClientOptions<Context> = {},
@@ -103,7 +118,12 @@ function acceptOf(contract: AnyContractRouter, operation: readonly string[]) {
   return alternative && { accept: alternative.mediaType }
 }
 
-/** Creates a client that uses the documented REST paths. */
+/**
+ * Creates a client that uses the documented REST paths.
+ *
+ * @example
+ * const client = createRestClient(contract, 'https://api.example.com')
+ */
 export function createRestClient<Contract extends AnyContractRouter>(
   contract: Contract,
   origin: string,

@@ -1,22 +1,17 @@
-export { type DataOf, exportPart, type ExportParts } from './account.ts'
-export { isId, toId } from './app-id.ts'
-export { apps } from './apps.ts'
-export { audiences, tokenClientIds } from './audiences.ts'
-export { audit } from './audit.ts'
-export { type AuditAction, auditActions, type AuditOutcome, auditOutcomes } from './audit-actions.ts'
-export { MAX_EMAIL, MAX_NAME, tokenBounds } from './bounds.ts'
+// Types that are part of the inferred types of contracts must be exported here, so that declarations can name them.
+
+export { type AppContract, appContract } from './app-contract.ts'
+export { MAX_EMAIL } from './bounds.ts'
 export {
   administrative,
   administrativeErrors,
   changing,
   creating,
-  idempotencyErrors,
-  ifMatchErrors,
+  type DeclaredError,
   publicAccess,
   reading,
   sensitive,
   signedIn,
-  signedInErrors,
   writing,
 } from './builders.ts'
 export {
@@ -33,38 +28,15 @@ export {
   type RpcClientOptions,
   safe,
 } from './client.ts'
-export { engineContract, type EngineContract, type LiveUpdateOf } from './engine.ts'
-export {
-  badRequest,
-  BadRequestData,
-  errorBody,
-  ErrorBody,
-  type SchemaIssue,
-  toPublicIssues,
-  unavailable,
-} from './errors.ts'
-export { isRightToLeft, type Language, languages, matchLanguage } from './languages.ts'
-export { linkToNext, nextCursor } from './link.ts'
-export { readTopics, topic, type WatchInput } from './live.ts'
-export {
-  type Alternative,
-  isChange,
-  MAX_BYTES,
-  type Meta,
-  limitsOf,
-  metaOf,
-  type RateLimit,
-  type Scope,
-  scopes,
-  type Tool,
-  type Topic,
-} from './meta.ts'
-export { keepRetryTime, retryTimeOf } from './retry-time.ts'
+export type { LiveUpdateOf } from './engine.ts'
+export { exportPart } from './export-part.ts'
+export { isRightToLeft, type Language } from './languages.ts'
+export { topic, type WatchInput } from './live.ts'
+export type { Alternative, Meta, RateLimit, Scope, Topic } from './meta.ts'
+export { type ResourceContract, resourceContract } from './resource-contract.ts'
 export {
   ById,
-  IdempotencyKey,
   isBlank,
-  MAX_LIMIT,
   Page,
   requestSchemas,
   responseSchemas,
@@ -75,6 +47,3 @@ export {
   Timestamp,
   trimInvisibleStart,
 } from './schemas.ts'
-export { sessions, sessionsTopic } from './sessions.ts'
-export { status } from './status.ts'
-export { grantLimit, tokens } from './tokens.ts'

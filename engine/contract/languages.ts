@@ -22,6 +22,7 @@ export const languages = [
   'zh-Hant',
 ] as const
 
+/** A language of the page, of e-mails and of texts: `const names: Record<Language, string>`. */
 export type Language = (typeof languages)[number]
 
 /**
@@ -50,5 +51,6 @@ export function matchLanguage(tags: readonly string[]): Language {
 /** Scripts that are written from right to left. */
 const RTL_SCRIPTS = ['Arab', 'Hebr']
 
+/** Returns whether a language is written from right to left: `isRightToLeft('ar')` is true. */
 export const isRightToLeft = (language: Language) =>
   RTL_SCRIPTS.includes(new Intl.Locale(language).maximize().script ?? '')

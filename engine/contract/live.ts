@@ -26,7 +26,7 @@ type UpdateOf<Declared extends Topic> = Declared extends Topic
   ? { topic: Declared['name']; state: z.output<Declared['state']> }
   : never
 
-/** The input of `live.watch`. */
+/** The input of `live.watch`: `{ topics: ['loans'], loans: { bookId: 7 } }`. */
 export type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } & {
   [Each in Declared as Each extends { input: z.ZodType } ? Each['name'] : never]?:
     (Each extends { input: infer Input extends z.ZodType } ? z.output<Input> : never) | undefined

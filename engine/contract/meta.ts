@@ -3,6 +3,7 @@ import type * as z from 'zod'
 
 /** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
 export const scopes = ['read', 'write'] as const
+/** A scope: `const scope: Scope = 'read'`. */
 export type Scope = (typeof scopes)[number]
 
 /**
@@ -22,7 +23,12 @@ export interface Tool {
 
 export type Access = 'public' | 'signedIn'
 
-/** What `live.watch` can watch: the state that one operation reads (engine/contract/live.ts). */
+/**
+ * What `live.watch` can watch: the state that one operation reads (engine/contract/live.ts).
+ *
+ * @example
+ * const changingShelf = (updates: readonly Topic[]) => changing(updates).errors(shelfErrors)
+ */
 export interface Topic {
   name: string
   access: Access
@@ -32,7 +38,12 @@ export interface Topic {
   input?: z.ZodType
 }
 
-/** A limit of calls. The calls of all procedures with the same limit are counted together. */
+/**
+ * A limit of calls. The calls of all procedures with the same limit are counted together.
+ *
+ * @example
+ * const shareLimit: RateLimit = { name: 'shares', points: 100, duration: 3600, personal: true, shared: true }
+ */
 export interface RateLimit {
   /** The name in the setting `LIMITS`, in headers and metrics. */
   name: string
@@ -52,7 +63,12 @@ export interface RateLimit {
   personal?: true
 }
 
-/** Describes a procedure that answers only some of the requests with its method and path. */
+/**
+ * Describes a procedure that answers only some of the requests with its method and path.
+ *
+ * @example
+ * const firstForm: Alternative = { name: 'The first form', mediaType: 'application/json;version=1' }
+ */
 export interface Alternative {
   /** The name in the OpenAPI document, for example `The first form`. */
   name: string
@@ -65,7 +81,12 @@ export interface Alternative {
 /** Maximum of `maxBytes` of a procedure: 16 MiB. */
 export const MAX_BYTES = 16 * 1024 * 1024
 
-/** What a procedure declares in addition to its route, schemas and errors. */
+/**
+ * What a procedure declares in addition to its route, schemas and errors.
+ *
+ * @example
+ * changing([loansTopic]).meta({ action: 'EDIT_LOAN', etag: true })
+ */
 export interface Meta {
   /** Who can call the procedure: engine/contract/builders.ts sets it. */
   access?: Access

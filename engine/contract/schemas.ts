@@ -15,8 +15,19 @@ class NamedSchemas<Meta extends { id: string; example: unknown }> extends $ZodRe
   }
 }
 
-/** The schemas that the OpenAPI document publishes as components, each with its name and an example. */
+/**
+ * The schemas of answers that the OpenAPI document publishes as components, each with its name and an example.
+ *
+ * @example
+ * const Loan = z.object({ id: z.int() }).register(responseSchemas, { id: 'Loan', example: { id: 7 } })
+ */
 export const responseSchemas = new NamedSchemas<{ id: string; example: z.core.$output }>()
+/**
+ * The schemas of inputs that the OpenAPI document publishes as components, each with its name and an example.
+ *
+ * @example
+ * const CreateLoan = z.object({ bookId: RowId }).register(requestSchemas, { id: 'CreateLoan', example: { bookId: 7 } })
+ */
 export const requestSchemas = new NamedSchemas<{ id: string; example: z.core.$input }>()
 
 // PostgreSQL stores neither NUL nor lone surrogates. JSON strings can contain both.
@@ -26,10 +37,13 @@ const unstorable = /[\0\p{Surrogate}]/u
 const invisible = '[\\s\\p{Default_Ignorable_Code_Point}\\p{Cf}\\u2800\\u3164]'
 const blankStart = new RegExp(`^${invisible}+`, 'u')
 
-/** Removes the characters that show nothing from the start of a text. A blank text becomes empty. */
+/**
+ * Removes the characters that show nothing from the start of a text: `trimInvisibleStart('\u200B Milk')` is `'Milk'`. A blank text
+ * becomes empty.
+ */
 export const trimInvisibleStart = (value: string) => value.replace(blankStart, '')
 
-/** Returns whether a text contains only characters that show nothing. */
+/** Returns whether a text contains only characters that show nothing: `isBlank('\u200B ')` is true. */
 export const isBlank = (value: string) => trimInvisibleStart(value) === ''
 
 interface TextBounds {
@@ -42,6 +56,9 @@ interface TextBounds {
  * Schema of a text that the database can store. `min` and `max` are numbers of code points, as in JSON Schema, and are
  * published as JSON Schema keywords. Counting code points is slow, so the schema counts only if `value.length` is not
  * sufficient: a code point has one or two UTF-16 code units.
+ *
+ * @example
+ * const CreateBook = z.object({ title: text({ min: 1, max: 200 }) })
  */
 export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
@@ -72,9 +89,15 @@ const WholeNumber = z
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
-/** The id of a row. If no row has the id, the input is still valid, and the response is 404. */
+/**
+ * The id of a row. If no row has the id, the input is still valid, and the response is 404.
+ *
+ * @example
+ * const CreateLoan = z.object({ bookId: RowId })
+ */
 export const RowId = WholeNumber.meta({ examples: [7] })
 
+/** The input of a procedure for one item: `.route({ path: '/api/loans/{id}' }).input(ById)`. */
 export const ById = z.object({ id: RowId })
 
 /** Maximum and default number of rows in a page. */
@@ -82,7 +105,12 @@ export const MAX_LIMIT = 1000
 
 const limitSchema = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
 
-/** The query parameters that select a page of a list. */
+/**
+ * The query parameters that select a page of a list.
+ *
+ * @example
+ * reading.input(Page.optional()).output(LoanList)
+ */
 export const Page = z.object({
   limit: WholeNumber.pipe(z.number().min(limitSchema.minimum).max(limitSchema.maximum))
     .meta({
@@ -106,7 +134,12 @@ export type Page = z.infer<typeof Page>
 /** Maximum length of the text of a search, in code points. */
 const MAX_SEARCH = 100
 
-/** The query parameter that searches a list. */
+/**
+ * The query parameter that searches a list.
+ *
+ * @example
+ * reading.input(Page.extend(Search.shape).optional()).output(LoanList)
+ */
 export const Search = z.object({
   q: text({ max: MAX_SEARCH })
     .meta({
@@ -120,9 +153,10 @@ export type Search = z.infer<typeof Search>
 
 export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
 
-/** Unix time in seconds. */
+/** Unix time in seconds: `z.object({ createdAt: Timestamp })`. */
 export const Timestamp = z.int()
 
+/** The answer of a procedure that returns nothing else: `.output(Success)`, and `return { success: true }`. */
 export const Success = z
   .object({ success: z.boolean() })
   .register(responseSchemas, { id: 'Success', example: { success: true } })

@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
-import type { AuditAction, AuditOutcome } from 'tallystick-contract'
+import type { AuditAction, AuditOutcome } from 'tallystick-contract/internal'
 import { v7 } from 'uuid'
 
 import { users } from './users.ts'

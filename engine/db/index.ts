@@ -7,7 +7,7 @@ export {
   updatedIfChanged,
   version,
 } from './columns.ts'
-export type { Connection, Database } from './database.ts'
+export type { Database } from './database.ts'
 export { isConstraintViolation } from './errors.ts'
 export {
   isAfterPosition,
@@ -17,6 +17,6 @@ export {
   type PageRequest,
   type SizedRow,
 } from './pagination.ts'
-export { type Selection, selectWith } from './personal-data.ts'
+export { selectWith } from './personal-data.ts'
 export { coalesced, prepared, requireRow } from './statements.ts'
 export { type Person, userIdColumn } from './users.ts'

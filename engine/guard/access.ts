@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { type Meta, type RateLimit, readTopics } from 'tallystick-contract'
+import { type Meta, type RateLimit, readTopics } from 'tallystick-contract/internal'
 
 import { findId } from '../db/users.ts'
 import type { Caller } from '../caller.ts'

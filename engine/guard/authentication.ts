@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import { tokenClientIds } from 'tallystick-contract'
+import { tokenClientIds } from 'tallystick-contract/internal'
 
 import type { Database } from '../db/database.ts'
 import * as grants from '../db/grants.ts'

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import type { Promisable } from '@orpc/shared'
-import { ifMatchErrors } from 'tallystick-contract'
+import { ifMatchErrors } from 'tallystick-contract/internal'
 
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'

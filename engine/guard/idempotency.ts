@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
-import { badRequest, idempotencyErrors, IdempotencyKey } from 'tallystick-contract'
+import { badRequest, idempotencyErrors, IdempotencyKey } from 'tallystick-contract/internal'
 
 import * as query from '../db/idempotency.ts'
 import type { Caller, Reply } from '../caller.ts'

@@ -1,6 +1,6 @@
 import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
-import { isChange, type Meta, type Topic } from 'tallystick-contract'
+import { isChange, type Meta, type Topic } from 'tallystick-contract/internal'
 
 import { isForeignKeyViolation, isRolledBack } from '../db/errors.ts'
 import type { Caller } from '../caller.ts'

@@ -1,5 +1,5 @@
 import { isObject } from '@orpc/shared'
-import { badRequest, type Meta } from 'tallystick-contract'
+import { badRequest, type Meta } from 'tallystick-contract/internal'
 import * as z from 'zod'
 
 import type { Items } from '../items.ts'

@@ -1,6 +1,6 @@
 import type { ErrorMap } from '@orpc/contract'
 import { ORPCError, ValidationError } from '@orpc/server'
-import { badRequest, BadRequestData } from 'tallystick-contract'
+import { badRequest, BadRequestData } from 'tallystick-contract/internal'
 
 import type { Context } from '../context.ts'
 import { toPublicOutage } from '../outages.ts'

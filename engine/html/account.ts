@@ -1,5 +1,5 @@
 import { htmlEscape } from 'escape-goat'
-import { scopes } from 'tallystick-contract'
+import { scopes } from 'tallystick-contract/internal'
 
 import type { App } from '../resource.ts'
 import { isMessage } from '../texts.ts'

@@ -1,7 +1,7 @@
 import { runWithTransaction } from '@better-auth/core/context'
 import type { AuthContext } from 'better-auth'
 import { isAPIError } from 'better-auth/api'
-import type { AuditAction } from 'tallystick-contract'
+import type { AuditAction } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
 import * as audit from '../db/audit.ts'

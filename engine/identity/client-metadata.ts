@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text, tokenClientIds } from 'tallystick-contract'
+import { text, tokenClientIds } from 'tallystick-contract/internal'
 
 /**
  * An OAuth client: an app that requests access to the account of a person. All clients are public clients, which have

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import { z } from 'zod'
-import { scopes } from 'tallystick-contract'
+import { scopes } from 'tallystick-contract/internal'
 
 import * as grants from '../db/grants.ts'
 import type { Caller } from '../caller.ts'

@@ -1,4 +1,4 @@
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 interface Queue {
   running: number

@@ -1,4 +1,4 @@
-import { badRequest } from 'tallystick-contract'
+import { badRequest } from 'tallystick-contract/internal'
 
 import { isInvalidValue } from '../db/errors.ts'
 import type { Keyset, SortValues } from '../db/keyset.ts'

@@ -1,4 +1,4 @@
-import { linkToNext, MAX_LIMIT, type Page, type Search } from 'tallystick-contract'
+import { linkToNext, MAX_LIMIT, type Page, type Search } from 'tallystick-contract/internal'
 
 import type { Keyset, SortValues } from '../db/keyset.ts'
 import {

@@ -1,4 +1,4 @@
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 /** Maximum pause of an account after a turn, in milliseconds. */
 const MAX_PAUSE = 1000

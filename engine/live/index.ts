@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/client'
-import { sessionsTopic, signedInErrors } from 'tallystick-contract'
+import { sessionsTopic, signedInErrors } from 'tallystick-contract/internal'
 
 import type { Notifications } from '../db/notifications.ts'
 import type { Caller, Reply } from '../caller.ts'

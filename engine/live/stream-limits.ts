@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/client'
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 import type { Caller, Reply } from '../caller.ts'
 import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'

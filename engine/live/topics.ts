@@ -1,5 +1,5 @@
 import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
-import { metaOf, type Topic } from 'tallystick-contract'
+import { metaOf, type Topic } from 'tallystick-contract/internal'
 
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import type { AnyProcedure } from '@orpc/server'
-import { isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract'
+import { isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract/internal'
 
 import { concernsItem, idSchemaOf } from '../guard/item-id.ts'
 import type { Resource } from '../resource.ts'

@@ -1,4 +1,4 @@
-import { metaOf, type Topic } from 'tallystick-contract'
+import { metaOf, type Topic } from 'tallystick-contract/internal'
 
 import type { Resource } from '../resource.ts'
 import { type Declared, isDefined } from './procedures.ts'
@@ -39,7 +39,7 @@ export function mistakesOfTopics(all: readonly Declared[], resources: readonly R
       ...(listed.includes(topic)
         ? []
         : [
-            `The topic ${name} is missing in \`topics\` of engineContract, so that no client can watch it; add \`topics: [..., ${name}Topic]\``,
+            `The topic ${name} is missing in the contract, so that no client can watch it; add \`topics: [${name}Topic]\` to its resourceContract`,
           ]),
       ...(TOPIC_NAME.test(name)
         ? []

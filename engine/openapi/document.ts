@@ -2,7 +2,7 @@ import { type JSONSchema, JSONSchemaFormat, type OpenAPI, OpenAPIGenerator } fro
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
-import { metaOf } from 'tallystick-contract'
+import { metaOf } from 'tallystick-contract/internal'
 
 import type { App } from '../resource.ts'
 import { classOf } from '../values/schema.ts'

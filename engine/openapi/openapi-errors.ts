@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import type { JSONSchema, OpenAPI, OpenAPIGeneratorGenerateOptions } from '@orpc/openapi'
 import { z } from 'zod'
-import { badRequest, ErrorBody, errorBody, unavailable } from 'tallystick-contract'
+import { badRequest, ErrorBody, errorBody, unavailable } from 'tallystick-contract/internal'
 
 /** Components of the document: schemas, and an example for each named schema except UndefinedError. */
 export interface Components {

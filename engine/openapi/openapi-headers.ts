@@ -1,6 +1,6 @@
 import type { OpenAPI } from '@orpc/openapi'
 import { z } from 'zod'
-import { IdempotencyKey, type Meta, type Topic } from 'tallystick-contract'
+import { IdempotencyKey, type Meta, type Topic } from 'tallystick-contract/internal'
 
 const { $schema: _, ...key } = z.toJSONSchema(IdempotencyKey)
 

@@ -1,4 +1,4 @@
-import { auditActions, auditOutcomes } from 'tallystick-contract'
+import { auditActions, auditOutcomes } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
 import * as query from '../db/audit.ts'

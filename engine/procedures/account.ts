@@ -1,5 +1,5 @@
 import { implement } from '@orpc/server'
-import type { EngineContract } from 'tallystick-contract'
+import type { EngineContract } from 'tallystick-contract/internal'
 
 import * as query from '../db/account.ts'
 import * as audit from '../db/audit.ts'

@@ -1,5 +1,5 @@
 import { implement } from '@orpc/server'
-import { apps as appsContract, scopes } from 'tallystick-contract'
+import { apps as appsContract, scopes } from 'tallystick-contract/internal'
 
 import { findRedirectUris } from '../db/oauth.ts'
 import * as query from '../db/sessions.ts'

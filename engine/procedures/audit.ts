@@ -1,5 +1,5 @@
 import { implement } from '@orpc/server'
-import { audit as auditContract, badRequest } from 'tallystick-contract'
+import { audit as auditContract, badRequest } from 'tallystick-contract/internal'
 
 import * as query from '../db/audit.ts'
 import { findEmails, findId } from '../db/users.ts'

@@ -1,4 +1,4 @@
-import type { EngineContract } from 'tallystick-contract'
+import type { EngineContract } from 'tallystick-contract/internal'
 
 import { createAccount } from './account.ts'
 import { apps } from './apps.ts'

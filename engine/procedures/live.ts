@@ -1,6 +1,6 @@
 import { implement } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import type { EngineContract } from 'tallystick-contract'
+import type { EngineContract } from 'tallystick-contract/internal'
 
 import type { Context } from '../context.ts'
 import { callerByTopic } from '../guard/index.ts'

@@ -1,5 +1,5 @@
 import { implement } from '@orpc/server'
-import { sessions as sessionsContract, sessionsTopic } from 'tallystick-contract'
+import { sessions as sessionsContract, sessionsTopic } from 'tallystick-contract/internal'
 
 import * as query from '../db/sessions.ts'
 import type { Caller } from '../caller.ts'

@@ -1,5 +1,5 @@
 import { implement } from '@orpc/server'
-import { status as statusContract } from 'tallystick-contract'
+import { status as statusContract } from 'tallystick-contract/internal'
 
 import type { Context } from '../context.ts'
 import { withoutCaller } from '../guard/index.ts'

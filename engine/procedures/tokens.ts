@@ -1,5 +1,5 @@
 import { implement } from '@orpc/server'
-import { tokenClientIds, tokens as tokensContract } from 'tallystick-contract'
+import { tokenClientIds, tokens as tokensContract } from 'tallystick-contract/internal'
 
 import * as query from '../db/personal-tokens.ts'
 import type { Context } from '../context.ts'

@@ -7,7 +7,9 @@ import type { Meta } from '../contract/meta.ts'
 import { ById, requestSchemas, responseSchemas, RowId } from '../contract/schemas.ts'
 import type { Context } from '../context.ts'
 import { selectWith } from '../db/personal-data.ts'
-import { engineContract } from '../contract/engine.ts'
+import { exportPart } from '../contract/export-part.ts'
+import { appContract } from '../contract/app-contract.ts'
+import { resourceContract } from '../contract/resource-contract.ts'
 import { defineApp, findMistakes } from '../define-app.ts'
 import { withCaller } from '../guard/index.ts'
 import { isPermitted } from '../guard/permissions.ts'
@@ -40,7 +42,7 @@ const personalLimit = { name: 'books', points: 1, duration: 1, personal: true } 
 const { items } = libraryLoans
 const reader = procedure({ reads: loansTopic })
 
-const contract = engineContract({ topics: [], exportParts: {} })
+const contract = appContract({})
 
 /** An application without resources of its own. */
 const definition = {
@@ -48,7 +50,6 @@ const definition = {
   version: '1.0.0',
   description: '',
   contract,
-  exportParts: {},
   migrationsFolder: '',
   resources: {},
 }
@@ -249,7 +250,7 @@ const mistakes: Mistake[] = [
     {
       procedures: { list: procedure({ reads: loansTopic }), watch: procedure({ watches: [] }, '/api/live') },
     },
-    'The topic loans is missing in `topics` of engineContract, so that no client can watch it; add `topics: [..., loansTopic]`',
+    'The topic loans is missing in the contract, so that no client can watch it; add `topics: [loansTopic]` to its resourceContract',
   ],
   [
     'a topic with a name that is no part of a key',
@@ -335,11 +336,10 @@ describe('defineApp', () => {
 describe('the resources of an application', () => {
   const books = { get: signedIn.route({ method: 'GET', path: '/api/books' }) }
   const loans = { get: signedIn.route({ method: 'GET', path: '/api/loans' }) }
-  const define = (resources: Record<string, Resource>, exportParts = {}) => {
+  const define = (resources: Record<string, Resource>, declared = appContract({ books, loans })) => {
     const changed = {
       ...definition,
-      contract: { ...contract, books, loans },
-      exportParts,
+      contract: declared,
       resources: resources as Record<'books' | 'loans', never>,
     }
     return () => defineApp(changed)
@@ -400,8 +400,10 @@ describe('the resources of an application', () => {
   })
 
   test('have the parts of the export that the contract has', () => {
-    expect(define(both, { books: {} })).toThrow('The contract exports no parts, and exportParts has books')
-    expect(define(both, { books: {} })).toThrow('books: the export needs personal data')
+    const exports = exportPart({ contents: [], shape: {}, example: {} })
+    const declared = appContract({ books: resourceContract({ procedures: books, exports }), loans })
+
+    expect(define(both, declared)).toThrow('books: the export needs personal data')
   })
 
   test('cannot replace a resource of the engine', () => {

@@ -9,7 +9,7 @@ import { users } from '../db/users.ts'
 import { createDocument } from '../openapi/document.ts'
 import { app } from './library/app.ts'
 import { books } from './library/books.ts'
-import { type Client, contract, exportParts } from './library/contract.ts'
+import { type Client, contract } from './library/contract.ts'
 import * as query from './library/db.ts'
 import { loans } from './library/loans.ts'
 import { shelves } from './library/shelves.ts'
@@ -171,21 +171,23 @@ describe('a resource with roles', () => {
 
 describe('an application', () => {
   const { resources: _, router: __, ...definition } = app
-  const shared = { ...definition, exportParts }
   const all = { visits, books, loans, shelves }
 
   const withoutExport = { ...all, loans: { ...loans, personalData: undefined } }
+  const withExport = { ...all, visits: { ...visits, personalData: loans.personalData } }
   const confused = { ...all, loans: { ...loans, procedures: visits.procedures } }
   const permissions = { owner: ['EDIT_LOAN'] }
 
   // The compiler reports each mistake: without the mistake, the comment would be an error.
   test.each<[string, () => unknown]>([
     // @ts-expect-error Property 'shelves' is missing
-    ['a missing resource', () => defineApp({ ...shared, resources: { visits, books, loans } })],
+    ['a missing resource', () => defineApp({ ...definition, resources: { visits, books, loans } })],
     // @ts-expect-error The property 'personalData' is undefined
-    ['a missing part of the export', () => defineApp({ ...shared, resources: withoutExport })],
+    ['a missing part of the export', () => defineApp({ ...definition, resources: withoutExport })],
+    // @ts-expect-error The property 'personalData' is not assignable to 'undefined'
+    ['a needless part of the export', () => defineApp({ ...definition, resources: withExport })],
     // @ts-expect-error The procedures have other contracts
-    ['procedures of another resource', () => defineApp({ ...shared, resources: confused })],
+    ['procedures of another resource', () => defineApp({ ...definition, resources: confused })],
     // @ts-expect-error Property 'findRelation' is missing
     ['permissions without a relation', () => ({ permissions }) satisfies Items],
     // @ts-expect-error The text is not a topic
@@ -206,6 +208,6 @@ describe('an application', () => {
   })
 
   test('is complete', () => {
-    expect(defineApp({ ...shared, resources: all }).id).toBe('test-library')
+    expect(defineApp({ ...definition, resources: all }).id).toBe('test-library')
   })
 })

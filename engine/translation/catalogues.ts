@@ -1,4 +1,4 @@
-import { type Language, languages } from 'tallystick-contract'
+import { type Language, languages } from 'tallystick-contract/internal'
 
 /** Texts by language tag (BCP 47). A text that a language does not have is English. */
 export type Catalogues<Message extends string = string> = Readonly<

@@ -1,4 +1,4 @@
-import { isRightToLeft, type Language, languages } from 'tallystick-contract'
+import { isRightToLeft, type Language, languages } from 'tallystick-contract/internal'
 
 import type { Catalogues } from './catalogues.ts'
 import { createFormatter, type Values } from './format.ts'
@@ -15,7 +15,13 @@ export interface Writer {
 
 const plainWriter: Writer = { text: (text) => text, value: (value) => value }
 
-/** Creates the translation of messages from catalogues in ICU MessageFormat. */
+/**
+ * Creates the translation of messages from catalogues in ICU MessageFormat.
+ *
+ * @example
+ * const { negotiateLanguage } = createTranslation({ en: { seats: '{count, plural, one {# seat} other {# seats}}' } })
+ * negotiateLanguage('de, en;q=0.5').translate('seats', { count: 2 }) // 2 seats
+ */
 export function createTranslation<Message extends string>(catalogues: Catalogues<Message>) {
   const formatParts = createFormatter(catalogues)
   const createTranslator = (language: Language) =>

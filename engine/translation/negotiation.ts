@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
-import { type Language, matchLanguage } from 'tallystick-contract'
+import { type Language, matchLanguage } from 'tallystick-contract/internal'
 
 /** Maximum number of language tags that are read from one header. */
 const MAX_TAGS = 50

@@ -8,7 +8,7 @@ import {
   setHiddenRouterContract,
 } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import type { SchemaIssue } from 'tallystick-contract'
+import type { SchemaIssue } from 'tallystick-contract/internal'
 
 import type { App, Resource } from '../resource.ts'
 import { isTransform, isZod, schemasOf, someSchema } from './schema.ts'

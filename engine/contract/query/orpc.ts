@@ -29,7 +29,12 @@ type WithHeaders<Procedures> = {
     : never
 }
 
-/** A client that adds the entity tag and the cursor of the next page to the outputs. */
+/**
+ * A client that adds the entity tag and the cursor of the next page to the outputs.
+ *
+ * @example
+ * type Loans = Awaited<ReturnType<ClientWithHeaders<Contract>['loans']['list']>> // { loans: Loan[]; nextCursor?: string }
+ */
 export type ClientWithHeaders<Contract> = {
   [Resource in keyof Contract]: WithHeaders<ClientOf<Contract>[Resource]>
 }
@@ -37,6 +42,12 @@ export type ClientWithHeaders<Contract> = {
 /** The contract of helpers, only for the compiler, which cannot derive a contract from its helpers. */
 declare const contractOf: unique symbol
 
+/**
+ * The helpers for TanStack Query of all procedures.
+ *
+ * @example
+ * const orpc: QueryUtils<Contract> = createQueryUtils<Contract>(client)
+ */
 export type QueryUtils<Contract> = (ClientWithHeaders<Contract> extends infer All extends
   NestedClient<CallContext>
   ? RouterUtils<All>

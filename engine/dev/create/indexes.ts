@@ -11,24 +11,11 @@ export interface IndexChange {
 }
 
 /** What a resource adds to the files that list the resources. */
-function indexesOf({ camel, kebab }: ResourceNames, isShort: boolean): Record<string, Edits> {
-  const topic = `${camel}Topic`
-  const resource = { imports: [{ names: [camel], from: `./${kebab}.ts` }] }
+function indexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
+  const imports = [{ names: [camel], from: `./${kebab}.ts` }]
   return {
-    'contract/index.ts': isShort
-      ? { ...resource, entries: [{ list: 'contract', codes: [camel] }] }
-      : {
-          imports: [{ names: [camel, `${camel}Export`, topic], from: `./${kebab}.ts` }],
-          entries: [
-            { list: 'exportParts', codes: [`${camel}: ${camel}Export`] },
-            { list: 'engine.topics', codes: [topic] },
-            { list: 'contract', codes: [camel] },
-          ],
-        },
-    'src/app.ts': {
-      ...resource,
-      entries: [{ list: 'app.resources', codes: [camel] }],
-    },
+    'contract/index.ts': { imports, entries: [{ list: 'contract', codes: [camel] }] },
+    'src/app.ts': { imports, entries: [{ list: 'app.resources', codes: [camel] }] },
   }
 }
 
@@ -59,9 +46,7 @@ export function planIndexes(
   read: (file: string) => string,
   edit = addTo,
 ): IndexChange[] {
-  // The contract of a resource is one object with its topics and its part of the export.
-  const isShort = read('contract/index.ts').includes('appContract(')
-  const changes = Object.entries({ ...indexesOf(names, isShort), ...(hasPage && pageIndexesOf(names)) }).map(
+  const changes = Object.entries({ ...indexesOf(names), ...(hasPage && pageIndexesOf(names)) }).map(
     ([file, edits]) => ({ file, content: edit(file, read(file), edits), lines: linesOf(edits) }),
   )
   const laws = 'test/laws.test.ts'

@@ -1,5 +1,5 @@
 import { htmlEscape } from 'escape-goat'
-import { isBlank, isId, toId } from 'tallystick-contract'
+import { isBlank, isId, toId } from 'tallystick-contract/internal'
 
 /** Maximum length of the name of a project, in code points. */
 const MAX_NAME = 60

@@ -22,7 +22,6 @@ export const isSample = (name: string) => SAMPLE.test(name)
 /** Removes the sample resource from the text of a file. */
 const withoutSample = (content: string) =>
   content
-    .replace('[ideasTopic]', '[]')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))
     .join('\n')

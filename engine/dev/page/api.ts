@@ -1,6 +1,6 @@
 import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
 import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query'
-import { createRpcClient, type EngineContract, ORPCError } from 'tallystick-contract'
+import { createRpcClient, type EngineContract, ORPCError } from 'tallystick-contract/internal'
 import { createQueryUtils, type QueryUtils } from 'tallystick-contract/query'
 
 import { sessionQuery } from './auth.ts'

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 
-import { keepRetryTime, ORPCError } from 'tallystick-contract'
+import { keepRetryTime, ORPCError } from 'tallystick-contract/internal'
 import { keepDraftsOf } from './drafts.ts'
 
 export interface User {

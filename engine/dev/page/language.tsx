@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
-import { isRightToLeft, type Language, matchLanguage } from 'tallystick-contract'
+import { isRightToLeft, type Language, matchLanguage } from 'tallystick-contract/internal'
 
 import { requireContext } from './context.ts'
 import { loadTexts, type Message } from './texts.ts'

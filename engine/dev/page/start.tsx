@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { toId } from 'tallystick-contract'
+import { toId } from 'tallystick-contract/internal'
 
 import { queryClient } from './api.ts'
 import { sessionQuery } from './auth.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_EMAIL, MAX_NAME, text } from 'tallystick-contract'
+import { MAX_EMAIL, MAX_NAME, text } from 'tallystick-contract/internal'
 
 import { normalizeAddress } from '../../mail-address.ts'
 import { UserQuery } from '../protocols/user-query.ts'

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { badRequest } from 'tallystick-contract'
+import { badRequest } from 'tallystick-contract/internal'
 
 import type { Caller } from '../../caller.ts'
 import type { Services } from '../../services.ts'

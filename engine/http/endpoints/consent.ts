@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grantLimit } from 'tallystick-contract'
+import { grantLimit } from 'tallystick-contract/internal'
 
 import type { Services } from '../../services.ts'
 import type { AuthorizationRequest, Grants } from '../../identity/grants.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grantLimit, type RateLimit } from 'tallystick-contract'
+import { grantLimit, type RateLimit } from 'tallystick-contract/internal'
 
 import type { Caller } from '../../caller.ts'
 import { rateLimits } from '../../rate-limits.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 import type { Services } from '../../services.ts'
 import { hasBody } from '../server/body.ts'

@@ -1,5 +1,5 @@
 import type { ORPCError } from '@orpc/client'
-import { badRequest, type RateLimit, scopes } from 'tallystick-contract'
+import { badRequest, type RateLimit, scopes } from 'tallystick-contract/internal'
 
 import type { Services } from '../../services.ts'
 import { FetchRefused } from '../../identity/client-documents.ts'

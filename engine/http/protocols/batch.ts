@@ -3,7 +3,7 @@ import { isAsyncIteratorObject } from '@orpc/shared'
 import type { StandardResponse } from '@orpc/standard-server'
 import { toBatchResponse } from '@orpc/standard-server/batch'
 import type { ServerResponse } from 'node:http'
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 import type { Context, RequestAttributes } from '../../context.ts'
 import type { Services } from '../../services.ts'

@@ -13,7 +13,7 @@ import {
   ValidationError,
 } from '@orpc/server'
 import { flattenHeader } from '@orpc/standard-server'
-import { type Meta, metaOf } from 'tallystick-contract'
+import { type Meta, metaOf } from 'tallystick-contract/internal'
 
 import type { Context } from '../../context.ts'
 import { declaredOutput } from '../../output.ts'

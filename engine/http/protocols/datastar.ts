@@ -1,4 +1,4 @@
-import { badRequest } from 'tallystick-contract'
+import { badRequest } from 'tallystick-contract/internal'
 
 import type { Datastar, Resources } from '../../resource.ts'
 import type { Services } from '../../services.ts'

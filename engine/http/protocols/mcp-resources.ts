@@ -3,7 +3,7 @@ import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/serve
 import { isObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
-import { metaOf, type Scope } from 'tallystick-contract'
+import { metaOf, type Scope } from 'tallystick-contract/internal'
 
 import type { Caller } from '../../caller.ts'
 import type { Context } from '../../context.ts'

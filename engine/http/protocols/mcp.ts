@@ -1,7 +1,7 @@
 import * as mcp from '@modelcontextprotocol/server'
 import { createProcedureClient, ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { nextCursor } from 'tallystick-contract'
+import { nextCursor } from 'tallystick-contract/internal'
 
 import type { Caller } from '../../caller.ts'
 import type { Context } from '../../context.ts'

@@ -1,7 +1,7 @@
 import { STANDARD_RPC_JSON_SERIALIZER_BUILT_IN_TYPES as types, toHttpPath } from '@orpc/client/standard'
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { badRequest } from 'tallystick-contract'
+import { badRequest } from 'tallystick-contract/internal'
 
 import type { Services } from '../../services.ts'
 import { createBatch, type OccupySlot } from './batch.ts'

@@ -2,7 +2,7 @@ import * as mcp from '@modelcontextprotocol/server'
 import { type AnySchema, isContractProcedure } from '@orpc/contract'
 import type { AnyProcedure } from '@orpc/server'
 import { get, isObject } from '@orpc/shared'
-import { type Meta, metaOf, type Tool } from 'tallystick-contract'
+import { type Meta, metaOf, type Tool } from 'tallystick-contract/internal'
 
 import { schemaConverter } from '../../openapi/document.ts'
 import type { App } from '../../resource.ts'

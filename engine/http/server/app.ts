@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 import type { RequestAttributes } from '../../context.ts'
 import type { AttributesOf, Services } from '../../services.ts'

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
-import { errorBody } from 'tallystick-contract'
+import { errorBody } from 'tallystick-contract/internal'
 
 import { toPublicDatabaseError } from '../../outages.ts'
 import { toJson } from '../../output.ts'

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { unavailable } from 'tallystick-contract'
+import { unavailable } from 'tallystick-contract/internal'
 
 import { isLivenessCheck, sendAlive } from '../endpoints/health.ts'
 import { listen } from '../../listen.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { nextCursor } from 'tallystick-contract'
+import { nextCursor } from 'tallystick-contract/internal'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import * as account from '../../db/account.ts'

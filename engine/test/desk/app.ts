@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { requireRow, selectWith } from 'tallystick/db'
 import { type Context, defineApp, type Resource, withCaller, withoutCaller } from 'tallystick'
 
-import { contract, exportParts } from './contract.ts'
+import { contract } from './contract.ts'
 import * as query from './db.ts'
 
 const { projects, tickets } = query
@@ -111,7 +111,6 @@ export const app = defineApp({
   version: '1.0.0',
   description: 'Projects and tickets.',
   contract,
-  exportParts,
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
   resources,
 })

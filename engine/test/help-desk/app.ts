@@ -94,7 +94,6 @@ export const app = defineApp({
   version: '1.0.0',
   description: 'Projects, tickets and entries.',
   contract,
-  exportParts: {},
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
   resources: { projects, tickets, entries },
 })

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import {
   administrativeErrors,
+  appContract,
   ById,
   type ClientOf,
   creating,
-  engineContract,
   reading,
+  resourceContract,
   RowId,
   sensitive,
   Success,
@@ -47,18 +48,21 @@ const projects = {
     .output(Success),
 }
 
-const tickets = {
-  list: reading
-    .meta({ reads: ticketsTopic })
-    .route({ method: 'GET', path: '/api/tickets' })
-    .input(z.object({ titles: z.set(z.string()).optional() }).optional())
-    .output(Titles),
-  create: creating([ticketsTopic])
-    .errors(notFound)
-    .route({ method: 'POST', path: '/api/tickets' })
-    .input(z.object({ projectId: RowId, title: text({ min: 1, max: 100 }) }))
-    .output(Success),
-}
+const tickets = resourceContract({
+  topics: [ticketsTopic],
+  procedures: {
+    list: reading
+      .meta({ reads: ticketsTopic })
+      .route({ method: 'GET', path: '/api/tickets' })
+      .input(z.object({ titles: z.set(z.string()).optional() }).optional())
+      .output(Titles),
+    create: creating([ticketsTopic])
+      .errors(notFound)
+      .route({ method: 'POST', path: '/api/tickets' })
+      .input(z.object({ projectId: RowId, title: text({ min: 1, max: 100 }) }))
+      .output(Success),
+  },
+})
 
 // One list of entries, in a topic for each need of a caller.
 
@@ -74,46 +78,41 @@ export const principalsTopic = topic('principals', {
   state: z.object({ seenBy: z.string() }),
 })
 
-const entries = {
-  /** Also for apps of an administrator. */
-  forAdministrators: reading
-    .meta({ reads: administratorsTopic, administratorsOnly: true })
-    .errors(administrativeErrors)
-    .route({ method: 'GET', path: '/api/entries/administrators' })
-    .output(Entries),
-  inPerson: sensitive
-    .meta({ reads: inPersonTopic })
-    .route({ method: 'GET', path: '/api/entries/in-person' })
-    .output(Entries),
-  forWriters: writing
-    .meta({ reads: writersTopic, updates: [] })
-    .route({ method: 'POST', path: '/api/entries/writers' })
-    .output(Entries),
-  forPrincipals: reading
-    .meta({ reads: principalsTopic })
-    .route({ method: 'GET', path: '/api/entries/principals' })
-    .output(z.object({ seenBy: z.string() })),
-  /** `outcome`: what happens after the announcement. */
-  add: creating([administratorsTopic, inPersonTopic, writersTopic])
-    .errors({ REFUSED: { status: 409, message: 'The entry is refused' } })
-    .route({ method: 'POST', path: '/api/entries' })
-    .input(
-      z.object({
-        text: text({ min: 1, max: 100 }),
-        outcome: z.enum(['success', 'refusal', 'rollback', 'failure', 'nobody']).default('success'),
-      }),
-    )
-    .output(Success),
-}
+const entries = resourceContract({
+  topics: [administratorsTopic, inPersonTopic, writersTopic, principalsTopic],
+  procedures: {
+    /** Also for apps of an administrator. */
+    forAdministrators: reading
+      .meta({ reads: administratorsTopic, administratorsOnly: true })
+      .errors(administrativeErrors)
+      .route({ method: 'GET', path: '/api/entries/administrators' })
+      .output(Entries),
+    inPerson: sensitive
+      .meta({ reads: inPersonTopic })
+      .route({ method: 'GET', path: '/api/entries/in-person' })
+      .output(Entries),
+    forWriters: writing
+      .meta({ reads: writersTopic, updates: [] })
+      .route({ method: 'POST', path: '/api/entries/writers' })
+      .output(Entries),
+    forPrincipals: reading
+      .meta({ reads: principalsTopic })
+      .route({ method: 'GET', path: '/api/entries/principals' })
+      .output(z.object({ seenBy: z.string() })),
+    /** `outcome`: what happens after the announcement. */
+    add: creating([administratorsTopic, inPersonTopic, writersTopic])
+      .errors({ REFUSED: { status: 409, message: 'The entry is refused' } })
+      .route({ method: 'POST', path: '/api/entries' })
+      .input(
+        z.object({
+          text: text({ min: 1, max: 100 }),
+          outcome: z.enum(['success', 'refusal', 'rollback', 'failure', 'nobody']).default('success'),
+        }),
+      )
+      .output(Success),
+  },
+})
 
-export const contract = {
-  ...engineContract({
-    topics: [ticketsTopic, administratorsTopic, inPersonTopic, writersTopic, principalsTopic],
-    exportParts: {},
-  }),
-  projects,
-  tickets,
-  entries,
-}
+export const contract = appContract({ projects, tickets, entries })
 
 export type Client = ClientOf<typeof contract>

@@ -1,7 +1,7 @@
 import { implement } from '@orpc/server'
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { MAX_BYTES, type Meta, publicAccess, text } from 'tallystick-contract'
+import { MAX_BYTES, type Meta, publicAccess, text } from 'tallystick-contract/internal'
 import { type Context, defineApp, withoutCaller } from 'tallystick'
 import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import * as z from 'zod'
 import { createFetch } from '../fixtures/http.ts'
 import { app as library } from '../library/app.ts'
 import { books } from '../library/books.ts'
-import { contract as libraryContract, exportParts } from '../library/contract.ts'
+import { contract as libraryContract } from '../library/contract.ts'
 import { loans } from '../library/loans.ts'
 import { shelves } from '../library/shelves.ts'
 import { visits } from '../library/visits.ts'
@@ -37,7 +37,7 @@ function createApp(meta: Meta) {
   })
   const { name, version, description, migrationsFolder } = library
   const resources = { visits, books, loans, shelves, imports: { description: 'Imports.', procedures } }
-  return defineApp({ name, version, description, migrationsFolder, contract, exportParts, resources })
+  return defineApp({ name, version, description, migrationsFolder, contract, resources })
 }
 
 // Four incomplete bodies of 1 MiB for each network.

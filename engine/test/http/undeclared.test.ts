@@ -1,6 +1,6 @@
 import { implement } from '@orpc/server'
 import { type Context, defineApp, withoutCaller } from 'tallystick'
-import { createRestClient, createRpcClient, engineContract, publicAccess } from 'tallystick-contract'
+import { appContract, createRestClient, createRpcClient, publicAccess } from 'tallystick-contract'
 import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -16,14 +16,13 @@ const procedures = {
   renamed: get('/api/renamed').output(Item.transform(({ id }) => ({ number: id }))),
   nothing: get('/api/nothing').output(z.void()),
 }
-const contract = { ...engineContract({ topics: [], exportParts: {} }), items: procedures }
+const contract = appContract({ items: procedures })
 const os = implement(procedures).$context<Context>().use(withoutCaller)
 const app = defineApp({
   name: library.name,
   version: '1.0.0',
   description: 'Items.',
   contract,
-  exportParts: {},
   migrationsFolder: library.migrationsFolder,
   resources: {
     items: {

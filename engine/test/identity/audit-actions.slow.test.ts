@@ -1,4 +1,4 @@
-import { type AuditAction, auditActions } from 'tallystick-contract'
+import { type AuditAction, auditActions } from 'tallystick-contract/internal'
 import { describe, expect, test } from 'vitest'
 
 import { type AuditRow, list } from '../../db/audit.ts'

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { AuditAction } from 'tallystick-contract'
+import type { AuditAction } from 'tallystick-contract/internal'
 import { describe, expect, test } from 'vitest'
 
 import { audit, insert, list } from '../../db/audit.ts'

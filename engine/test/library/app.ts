@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { defineApp } from 'tallystick'
 
 import { books } from './books.ts'
-import { contract, exportParts } from './contract.ts'
+import { contract } from './contract.ts'
 import { loans } from './loans.ts'
 import { shelves } from './shelves.ts'
 import { visits } from './visits.ts'
@@ -14,7 +14,6 @@ export const app = defineApp({
   version: '1.0.0',
   description: 'Visits, books, loans and shelves.',
   contract,
-  exportParts,
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
   resources: { visits, books, loans, shelves },
 })

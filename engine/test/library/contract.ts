@@ -1,17 +1,18 @@
 import * as z from 'zod'
 import {
   administrativeErrors,
+  appContract,
   ById,
   changing,
   type ClientOf,
   creating,
-  engineContract,
   exportPart,
   MAX_EMAIL,
   Page,
   publicAccess,
   reading,
   requestSchemas,
+  resourceContract,
   responseSchemas,
   RowId,
   Success,
@@ -26,16 +27,19 @@ const Visits = z.object({ count: z.int() }).register(responseSchemas, { id: 'Vis
 
 export const visitsTopic = topic('visits', { access: 'public', state: Visits })
 
-const visits = {
-  get: publicAccess
-    .meta({ reads: visitsTopic })
-    .route({ method: 'GET', path: '/api/visits', summary: 'Read the number of visits' })
-    .output(Visits),
-  add: publicAccess
-    .meta({ rateLimit: { name: 'visits', points: 3, duration: 60 }, updates: [visitsTopic] })
-    .route({ method: 'POST', path: '/api/visits/add', summary: 'Count a visit' })
-    .output(Visits),
-}
+const visits = resourceContract({
+  topics: [visitsTopic],
+  procedures: {
+    get: publicAccess
+      .meta({ reads: visitsTopic })
+      .route({ method: 'GET', path: '/api/visits', summary: 'Read the number of visits' })
+      .output(Visits),
+    add: publicAccess
+      .meta({ rateLimit: { name: 'visits', points: 3, duration: 60 }, updates: [visitsTopic] })
+      .route({ method: 'POST', path: '/api/visits/add', summary: 'Count a visit' })
+      .output(Visits),
+  },
+})
 
 // For administrators: all callers read books, administrators change books. The ids are texts.
 
@@ -55,34 +59,37 @@ export const booksTopic = topic('books', { access: 'public', state: BookList })
 const noBook = { NO_BOOK: { status: 404, message: 'There is no such book' } }
 const forAdministrators = { administratorsOnly: true, noImpersonation: true } as const
 
-const books = {
-  list: publicAccess
-    .meta({
-      reads: booksTopic,
-      tool: { title: 'List books', description: 'Lists the books, newest first.', effect: 'read' },
-    })
-    .route({ method: 'GET', path: '/api/books', summary: 'List the books, newest first' })
-    .input(Page.optional())
-    .output(BookList),
-  get: publicAccess
-    .meta({ etag: true })
-    .errors(noBook)
-    .route({ method: 'GET', path: '/api/books/{id}', summary: 'Read a book' })
-    .input(BookId)
-    .output(Book),
-  create: creating([booksTopic])
-    .meta(forAdministrators)
-    .errors({ ...administrativeErrors, ID_TAKEN: { status: 409, message: 'Another book has this id' } })
-    .route({ method: 'POST', path: '/api/books', summary: 'Add a book' })
-    .input(BookId.extend(NewBook.shape))
-    .output(Book),
-  update: changing([booksTopic])
-    .meta({ ...forAdministrators, etag: true })
-    .errors({ ...administrativeErrors, ...noBook })
-    .route({ method: 'PATCH', path: '/api/books/{id}', summary: 'Change a book' })
-    .input(BookId.extend(NewBook.partial().shape))
-    .output(Book),
-}
+const books = resourceContract({
+  topics: [booksTopic],
+  procedures: {
+    list: publicAccess
+      .meta({
+        reads: booksTopic,
+        tool: { title: 'List books', description: 'Lists the books, newest first.', effect: 'read' },
+      })
+      .route({ method: 'GET', path: '/api/books', summary: 'List the books, newest first' })
+      .input(Page.optional())
+      .output(BookList),
+    get: publicAccess
+      .meta({ etag: true })
+      .errors(noBook)
+      .route({ method: 'GET', path: '/api/books/{id}', summary: 'Read a book' })
+      .input(BookId)
+      .output(Book),
+    create: creating([booksTopic])
+      .meta(forAdministrators)
+      .errors({ ...administrativeErrors, ID_TAKEN: { status: 409, message: 'Another book has this id' } })
+      .route({ method: 'POST', path: '/api/books', summary: 'Add a book' })
+      .input(BookId.extend(NewBook.shape))
+      .output(Book),
+    update: changing([booksTopic])
+      .meta({ ...forAdministrators, etag: true })
+      .errors({ ...administrativeErrors, ...noBook })
+      .route({ method: 'PATCH', path: '/api/books/{id}', summary: 'Change a book' })
+      .input(BookId.extend(NewBook.partial().shape))
+      .output(Book),
+  },
+})
 
 // Owned: the loans of a person. A loan and its return change two topics.
 
@@ -106,45 +113,55 @@ export const loansTopic = topic('loans', { access: 'signedIn', state: LoanList, 
 
 const noLoan = { NOT_FOUND: { status: 404, message: 'There is no such loan' } }
 
-const loans = {
-  list: reading
-    .meta({
-      reads: loansTopic,
-      tool: { title: 'List loans', description: 'Lists the loans of the person.', effect: 'read' },
-    })
-    .route({ method: 'GET', path: '/api/loans', summary: 'List your loans, newest first' })
-    .input(LoanFilter.extend(Page.shape).optional())
-    .output(LoanList),
-  get: reading
-    .meta({ etag: true })
-    .errors(noLoan)
-    .route({ method: 'GET', path: '/api/loans/{id}', summary: 'Read a loan' })
-    .input(ById)
-    .output(Loan),
-  create: creating([loansTopic, booksTopic])
-    .meta({
-      etag: true,
-      tool: { title: 'Borrow a book', description: 'Borrows a book for the person.', effect: 'create' },
-    })
-    .errors({
-      ...noBook,
-      NO_COPY: { status: 409, message: 'All copies are lent', data: z.object({ copies: z.int() }) },
-    })
-    .route({ method: 'POST', path: '/api/loans', summary: 'Borrow a book' })
-    .input(z.object({ bookId: z.string(), remark: Remark.default('') }))
-    .output(Loan),
-  update: changing([loansTopic])
-    .meta({ action: 'EDIT_LOAN', etag: true })
-    .errors(noLoan)
-    .route({ method: 'PATCH', path: '/api/loans/{id}', summary: 'Change the remark of a loan' })
-    .input(z.object({ id: RowId, remark: Remark }))
-    .output(Loan),
-  return: changing([loansTopic, booksTopic])
-    .errors(noLoan)
-    .route({ method: 'DELETE', path: '/api/loans/{id}', summary: 'Return a book' })
-    .input(ById)
-    .output(Success),
-}
+const loansExport = exportPart({
+  contents: ['loans'],
+  shape: { loans: z.array(Loan) },
+  example: { loans: [] },
+})
+
+const loans = resourceContract({
+  topics: [loansTopic],
+  exports: loansExport,
+  procedures: {
+    list: reading
+      .meta({
+        reads: loansTopic,
+        tool: { title: 'List loans', description: 'Lists the loans of the person.', effect: 'read' },
+      })
+      .route({ method: 'GET', path: '/api/loans', summary: 'List your loans, newest first' })
+      .input(LoanFilter.extend(Page.shape).optional())
+      .output(LoanList),
+    get: reading
+      .meta({ etag: true })
+      .errors(noLoan)
+      .route({ method: 'GET', path: '/api/loans/{id}', summary: 'Read a loan' })
+      .input(ById)
+      .output(Loan),
+    create: creating([loansTopic, booksTopic])
+      .meta({
+        etag: true,
+        tool: { title: 'Borrow a book', description: 'Borrows a book for the person.', effect: 'create' },
+      })
+      .errors({
+        ...noBook,
+        NO_COPY: { status: 409, message: 'All copies are lent', data: z.object({ copies: z.int() }) },
+      })
+      .route({ method: 'POST', path: '/api/loans', summary: 'Borrow a book' })
+      .input(z.object({ bookId: z.string(), remark: Remark.default('') }))
+      .output(Loan),
+    update: changing([loansTopic])
+      .meta({ action: 'EDIT_LOAN', etag: true })
+      .errors(noLoan)
+      .route({ method: 'PATCH', path: '/api/loans/{id}', summary: 'Change the remark of a loan' })
+      .input(z.object({ id: RowId, remark: Remark }))
+      .output(Loan),
+    return: changing([loansTopic, booksTopic])
+      .errors(noLoan)
+      .route({ method: 'DELETE', path: '/api/loans/{id}', summary: 'Return a book' })
+      .input(ById)
+      .output(Success),
+  },
+})
 
 // Shared with roles: the owner of a shelf shares the shelf with editors and readers.
 
@@ -181,50 +198,45 @@ const changingShelf = (action: ShelfAction) =>
       FORBIDDEN: { status: 403, message: 'You may not do this to the shelf' },
     })
 
-const shelves = {
-  list: reading
-    .meta({ reads: shelvesTopic })
-    .route({ method: 'GET', path: '/api/shelves', summary: 'List your shelves and those shared with you' })
-    .input(Page.optional())
-    .output(ShelfList),
-  create: creating([shelvesTopic])
-    .meta({ etag: true })
-    .route({ method: 'POST', path: '/api/shelves', summary: 'Add a shelf' })
-    .input(z.object({ name: shelfName }))
-    .output(Shelf),
-  rename: changingShelf('RENAME_SHELF')
-    .route({ method: 'PATCH', path: '/api/shelves/{id}', summary: 'Rename a shelf' })
-    .input(z.object({ id: RowId, name: shelfName }))
-    .output(Shelf),
-  share: changingShelf('SHARE_SHELF')
-    .meta({ noImpersonation: true })
-    .route({ method: 'POST', path: '/api/shelves/{id}/share', summary: 'Share a shelf with an address' })
-    .input(ShareShelf.extend(ById.shape))
-    .output(Shelf),
-  unshare: changingShelf('SHARE_SHELF')
-    .meta({ noImpersonation: true })
-    .route({ method: 'POST', path: '/api/shelves/{id}/unshare', summary: 'End the share of an address' })
-    .input(ShareShelf.pick({ email: true }).extend(ById.shape))
-    .output(Shelf),
-}
+const shelvesExport = exportPart({
+  contents: ['shelves'],
+  shape: { shelves: z.array(z.object({ id: z.int(), name: z.string(), shares: z.array(Share) })) },
+  example: { shelves: [] },
+})
+
+const shelves = resourceContract({
+  topics: [shelvesTopic],
+  exports: shelvesExport,
+  procedures: {
+    list: reading
+      .meta({ reads: shelvesTopic })
+      .route({ method: 'GET', path: '/api/shelves', summary: 'List your shelves and those shared with you' })
+      .input(Page.optional())
+      .output(ShelfList),
+    create: creating([shelvesTopic])
+      .meta({ etag: true })
+      .route({ method: 'POST', path: '/api/shelves', summary: 'Add a shelf' })
+      .input(z.object({ name: shelfName }))
+      .output(Shelf),
+    rename: changingShelf('RENAME_SHELF')
+      .route({ method: 'PATCH', path: '/api/shelves/{id}', summary: 'Rename a shelf' })
+      .input(z.object({ id: RowId, name: shelfName }))
+      .output(Shelf),
+    share: changingShelf('SHARE_SHELF')
+      .meta({ noImpersonation: true })
+      .route({ method: 'POST', path: '/api/shelves/{id}/share', summary: 'Share a shelf with an address' })
+      .input(ShareShelf.extend(ById.shape))
+      .output(Shelf),
+    unshare: changingShelf('SHARE_SHELF')
+      .meta({ noImpersonation: true })
+      .route({ method: 'POST', path: '/api/shelves/{id}/unshare', summary: 'End the share of an address' })
+      .input(ShareShelf.pick({ email: true }).extend(ById.shape))
+      .output(Shelf),
+  },
+})
 
 // The application.
 
-export const exportParts = {
-  loans: exportPart({ contents: ['loans'], shape: { loans: z.array(Loan) }, example: { loans: [] } }),
-  shelves: exportPart({
-    contents: ['shelves'],
-    shape: { shelves: z.array(z.object({ id: z.int(), name: z.string(), shares: z.array(Share) })) },
-    example: { shelves: [] },
-  }),
-}
-
-export const contract = {
-  ...engineContract({ topics: [visitsTopic, booksTopic, loansTopic, shelvesTopic], exportParts }),
-  visits,
-  books,
-  loans,
-  shelves,
-}
+export const contract = appContract({ visits, books, loans, shelves })
 
 export type Client = ClientOf<typeof contract>

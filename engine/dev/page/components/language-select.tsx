@@ -1,4 +1,4 @@
-import { type Language, languages } from 'tallystick-contract'
+import { type Language, languages } from 'tallystick-contract/internal'
 
 /** The name of each language in this language. */
 const names = languages.map((language) => ({

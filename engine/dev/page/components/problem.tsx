@@ -1,4 +1,4 @@
-import { isValidationError, retryTimeOf } from 'tallystick-contract'
+import { isValidationError, retryTimeOf } from 'tallystick-contract/internal'
 
 import { codeOf } from '../api.ts'
 import { useLanguage } from '../language.tsx'

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { retryTimeOf } from 'tallystick-contract'
+import { retryTimeOf } from 'tallystick-contract/internal'
 
 import { sendCode, sessionQuery, signIn } from '../auth.ts'
 import { useLanguage } from '../language.tsx'

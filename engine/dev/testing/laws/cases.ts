@@ -1,5 +1,5 @@
 import type { AnyContractProcedure } from '@orpc/contract'
-import type { ClientOf, EngineContract } from 'tallystick-contract'
+import type { ClientOf, EngineContract } from 'tallystick-contract/internal'
 
 /** The names of the resources that an application adds to the resources of the engine. */
 export type Own<Contract> = Exclude<keyof Contract, keyof EngineContract> & string

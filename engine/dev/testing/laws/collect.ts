@@ -1,5 +1,5 @@
 import type { AnyContractRouter } from '@orpc/contract'
-import type { EngineContract } from 'tallystick-contract'
+import type { EngineContract } from 'tallystick-contract/internal'
 
 import type { App } from 'tallystick/internal/resource'
 import type { AnyCall, AnyCase, AnyCases, Cases, Own } from './cases.ts'

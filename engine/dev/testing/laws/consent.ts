@@ -1,4 +1,4 @@
-import type { Scope } from 'tallystick-contract'
+import type { Scope } from 'tallystick-contract/internal'
 
 import { consentPage } from 'tallystick/internal/html/account'
 import { createPageTranslator } from 'tallystick/internal/html/page-translator'

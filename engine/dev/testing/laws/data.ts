@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { nextCursor } from 'tallystick-contract'
+import { nextCursor } from 'tallystick-contract/internal'
 
 import type { Database } from 'tallystick/internal/db/database'
 import { listEngineTables } from 'tallystick/internal/db/migration-files'

@@ -1,5 +1,5 @@
 import type { AnyContractRouter } from '@orpc/contract'
-import { type EngineContract, scopes } from 'tallystick-contract'
+import { type EngineContract, scopes } from 'tallystick-contract/internal'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import type { App } from 'tallystick/internal/resource'

@@ -7,7 +7,7 @@ import {
 } from '@orpc/contract'
 import { type AnyRouter, traverseContractProcedures } from '@orpc/server'
 import { isAsyncIteratorObject } from '@orpc/shared'
-import { type EngineContract, isChange, type Meta, metaOf } from 'tallystick-contract'
+import { type EngineContract, isChange, type Meta, metaOf } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
 import type { App } from 'tallystick/internal/resource'

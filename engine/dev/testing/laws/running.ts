@@ -1,7 +1,12 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { pino } from 'pino'
-import { type ClientOf, createRestClient, createRpcClient, type EngineContract } from 'tallystick-contract'
+import {
+  type ClientOf,
+  createRestClient,
+  createRpcClient,
+  type EngineContract,
+} from 'tallystick-contract/internal'
 
 import type { App } from 'tallystick/internal/resource'
 import { createTallystick, type Tallystick } from '../index.ts'

@@ -5,6 +5,7 @@ import {
   Page,
   reading,
   requestSchemas,
+  resourceContract,
   responseSchemas,
   Success,
   text,
@@ -36,28 +37,32 @@ export const ideasExport = exportPart({
   example: { ideas: [example] },
 })
 
-export const ideas = {
-  list: reading
-    .meta({
-      reads: ideasTopic,
-      tool: {
-        title: 'List ideas',
-        description: 'Lists the ideas of the person, newest first.',
-        effect: 'read',
-      },
-    })
-    .route({ method: 'GET', path: '/api/ideas', summary: 'List your ideas, newest first' })
-    .input(Page.optional())
-    .output(IdeaList),
-  create: creating([ideasTopic])
-    .meta({ tool: { title: 'Add a new idea', description: 'Adds a new idea.', effect: 'create' } })
-    .route({ method: 'POST', path: '/api/ideas', summary: 'Add a new idea' })
-    .input(CreateIdea)
-    .output(Idea),
-  delete: writing
-    .meta({ updates: [ideasTopic] })
-    .errors({ NOT_FOUND: { status: 404, message: 'Idea not found' } })
-    .route({ method: 'DELETE', path: '/api/ideas/{id}', summary: 'Delete one of your ideas' })
-    .input(ById)
-    .output(Success),
-}
+export const ideas = resourceContract({
+  topics: [ideasTopic],
+  exports: ideasExport,
+  procedures: {
+    list: reading
+      .meta({
+        reads: ideasTopic,
+        tool: {
+          title: 'List ideas',
+          description: 'Lists the ideas of the person, newest first.',
+          effect: 'read',
+        },
+      })
+      .route({ method: 'GET', path: '/api/ideas', summary: 'List your ideas, newest first' })
+      .input(Page.optional())
+      .output(IdeaList),
+    create: creating([ideasTopic])
+      .meta({ tool: { title: 'Add a new idea', description: 'Adds a new idea.', effect: 'create' } })
+      .route({ method: 'POST', path: '/api/ideas', summary: 'Add a new idea' })
+      .input(CreateIdea)
+      .output(Idea),
+    delete: writing
+      .meta({ updates: [ideasTopic] })
+      .errors({ NOT_FOUND: { status: 404, message: 'Idea not found' } })
+      .route({ method: 'DELETE', path: '/api/ideas/{id}', summary: 'Delete one of your ideas' })
+      .input(ById)
+      .output(Success),
+  },
+})

@@ -1,6 +1,6 @@
 import { defineApp } from 'tallystick'
 
-import { contract, exportParts } from '../contract/index.ts'
+import { contract } from '../contract/index.ts'
 import { migrationsFolder } from '../db/index.ts'
 import { ideas } from './ideas.ts'
 
@@ -12,7 +12,6 @@ export const app = defineApp({
   description: 'The API of this application.',
   contract,
   migrationsFolder,
-  exportParts,
   resources: {
     ideas,
   },

@@ -13,7 +13,7 @@ import { selectWith } from 'tallystick/db'
 import { ideas as ideasContract } from '../contract/ideas.ts'
 import * as query from '../db/ideas.ts'
 
-const os = implement(ideasContract).$context<Context>().use(withCaller)
+const os = implement(ideasContract.procedures).$context<Context>().use(withCaller)
 
 const order: Order<query.IdeaRow> = { ...newestFirst, textsOf: ({ title }) => [title] }
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { MAX_NAME } from 'tallystick-contract'
+import { MAX_NAME } from 'tallystick-contract/internal'
 
 import { sessionQuery, updateName } from '../../auth.ts'
 import { Problem } from '../../components/problem.tsx'

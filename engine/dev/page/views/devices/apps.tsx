@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
-import { tokenClientIds } from 'tallystick-contract'
+import { tokenClientIds } from 'tallystick-contract/internal'
 
 import { client, orpc, type Outputs } from '../../api.ts'
 import { Loaded } from '../../components/loaded.tsx'

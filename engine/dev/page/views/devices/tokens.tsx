@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { audiences, tokenBounds } from 'tallystick-contract'
+import { audiences, tokenBounds } from 'tallystick-contract/internal'
 
 import { client, type Inputs } from '../../api.ts'
 import { Choice } from '../../components/choice.tsx'

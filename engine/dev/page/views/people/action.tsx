@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { MAX_NAME } from 'tallystick-contract'
+import { MAX_NAME } from 'tallystick-contract/internal'
 
 import { restart } from '../../session-changes.ts'
 import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '../../auth.ts'

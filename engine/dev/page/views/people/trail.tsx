@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { auditActions, auditOutcomes } from 'tallystick-contract'
+import { auditActions, auditOutcomes } from 'tallystick-contract/internal'
 import { useSearchParams } from 'wouter'
 
 import { codeOf, orpc, type Outputs } from '../../api.ts'

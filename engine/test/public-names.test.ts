@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+import { exportedNames } from './fixtures/exported-names.ts'
+
+/**
+ * The names that applications can import. A new name is a promise: other names of the contract belong in
+ * engine/contract/internal.ts, and other names of the engine are imported as `tallystick/internal/…`.
+ */
+const publicNames: Record<string, string> = {
+  'tallystick-contract': `
+    Alternative AppContract ById CallContext ClientOf ClientOptions DeclaredError Language LiveUpdateOf MAX_EMAIL Meta
+    ORPCError Page RateLimit ResourceContract RowId RpcClientOptions Scope Search Success Timestamp Topic WatchInput
+    administrative administrativeErrors appContract changing createRestClient createRpcClient creating
+    decodeErrorBody exportPart isBlank isDefinedError isRightToLeft isValidationError pages publicAccess
+    reading requestSchemas resourceContract responseSchemas safe sensitive signedIn text topic
+    trimInvisibleStart writing
+  `,
+  'tallystick-contract/query': `
+    ClientWithHeaders KeepLiveOptions LiveStatus QueryUtils RelatedResources createQueryUtils keepLive
+  `,
+  tallystick: `
+    Announce App Caller Context Items Order Patch Reply Resource SampleName Samples consumeLimit
+    createTranslation defineApp isPermitted newestFirst newestFirstByText readPage toUnixSeconds toUnixTimes
+    versionTag withCaller withoutCaller
+  `,
+  'tallystick/cli': `
+    CommandApp runCommand
+  `,
+  'tallystick/db': `
+    AcceptedVersions Database PageRequest Person SizedRow coalesced createdAt hasAcceptedVersion
+    isAfterPosition isConstraintViolation limitBytes listConnections pageParameters prepared requireRow
+    selectWith timestamptz updatedAt updatedIfChanged userIdColumn version
+  `,
+  'tallystick/db/open': `
+    ServerOptions connect isReachable isServer migrate open openForLongWork
+  `,
+  'tallystick/serve': `
+    loadEnvironmentFiles mayHaveConsole serve
+  `,
+}
+
+/** Names whose comment has no example yet. */
+const withoutExample: Record<string, string> = {
+  'tallystick-contract/query': `
+    KeepLiveOptions RelatedResources keepLive
+  `,
+  tallystick: `
+    App Items Order Patch Resource SampleName Samples consumeLimit isPermitted newestFirst newestFirstByText
+    versionTag withCaller
+  `,
+  'tallystick/cli': `
+    CommandApp runCommand
+  `,
+  'tallystick/db': `
+    AcceptedVersions Database PageRequest Person SizedRow createdAt hasAcceptedVersion isAfterPosition
+    isConstraintViolation listConnections pageParameters prepared requireRow selectWith timestamptz
+    updatedAt updatedIfChanged userIdColumn version
+  `,
+  'tallystick/db/open': `
+    ServerOptions connect isReachable isServer migrate openForLongWork
+  `,
+  'tallystick/serve': `
+    mayHaveConsole
+  `,
+}
+
+const words = (text = '') => text.split(/\s+/).filter(Boolean)
+
+/** An example is a block with `@example`, or code in a sentence, such as `reply.set('etag', tag)`. */
+const hasExample = (comment: string) => /@example|`[^`]*[({=:][^`]*`/.test(comment)
+
+interface Manifest {
+  name: string
+  exports: Record<string, string>
+}
+
+/** The public entry points of the packages that run in production, with the names and comments of each. */
+const entries = ['engine/contract', 'engine'].flatMap((folder) => {
+  const { name, exports } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest
+  return Object.entries(exports)
+    .filter(([path, file]) => file.endsWith('.ts') && !path.startsWith('./internal'))
+    .map(([path, file]) => ({ entry: name + path.slice(1), exported: exportedNames(`${folder}/${file}`) }))
+})
+
+test('every public entry point has a list of names', () => {
+  expect(entries.map(({ entry }) => entry)).toEqual(Object.keys(publicNames))
+})
+
+test.each(entries)('$entry exports the listed names', ({ entry, exported }) => {
+  expect([...exported.keys()].sort()).toEqual(words(publicNames[entry]).sort())
+})
+
+test.each(entries)('the names of $entry have comments with examples', ({ entry, exported }) => {
+  const missing = [...exported].filter(([, comment]) => !hasExample(comment)).map(([name]) => name)
+
+  expect(missing.sort()).toEqual(words(withoutExample[entry]).sort())
+})
+
+test('a name without a comment, and a comment without code, have no example', () => {
+  const exported = exportedNames('engine/contract/index.ts')
+
+  expect(hasExample(exported.get('reading') ?? '')).toBe(true)
+  expect(hasExample(exported.get('isDefinedError') ?? '')).toBe(true)
+  expect(hasExample('')).toBe(false)
+  expect(hasExample('/** Counts a call. See `consumeLimit`. */')).toBe(false)
+})
