@@ -21,10 +21,12 @@ function indexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
 
 /** What a resource adds to the file that lists the views of the page. */
 function pageIndexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
+  // The list itself has the name `views`.
+  const [imported, local] = camel === 'views' ? ['views as viewsView', 'viewsView'] : [camel, camel]
   return {
     'app/views.ts': {
-      imports: [{ names: [camel], from: `./views/${kebab}.tsx` }],
-      entries: [{ list: 'views', codes: [camel], before: '...accountViews' }],
+      imports: [{ names: [imported], from: `./views/${kebab}.tsx` }],
+      entries: [{ list: 'views', codes: [local], before: '...accountViews' }],
     },
   }
 }

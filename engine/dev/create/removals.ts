@@ -19,7 +19,7 @@ export function removeFrom(file: string, code: string, { imports, entries }: Edi
     if (imports.some(({ from }) => statement.source.value === from)) removeImport(editor, statement)
   const changed = editor.text.toString()
   const syntax = parse(file, changed)
-  const removed = imports.flatMap(({ names }) => names)
+  const removed = imports.flatMap(({ names }) => names.map((name) => name.replace(/.* as /, '')))
   return syntax && !identifiersIn(syntax).some(({ name }) => removed.includes(name)) ? changed : undefined
 }
 

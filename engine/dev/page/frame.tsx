@@ -12,6 +12,7 @@ import { Loaded, Loading } from './components/loaded.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { Brand, PlainFrame } from './components/plain-frame.tsx'
+import { isOpen, useHasEnded } from './components/session.tsx'
 import { SignIn } from './components/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
@@ -21,9 +22,6 @@ import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { sendChanges } from './undo.ts'
-
-const isOpen = ({ access }: View, session: Session | null) =>
-  access === 'public' || (session !== null && (access === 'signedIn' || session.user.role === 'admin'))
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {
@@ -234,17 +232,6 @@ function Content({ session }: { session: Session | null }) {
       </Boundary>
     </main>
   )
-}
-
-/** Returns whether a session ended that the person did not end on this page. */
-function useHasEnded(session: Session | null) {
-  const [last, setLast] = useState(session)
-  const [hasEnded, setHasEnded] = useState(false)
-  if (last !== session) {
-    setLast(session)
-    setHasEnded(last !== null && session === null)
-  }
-  return hasEnded
 }
 
 function Footer() {

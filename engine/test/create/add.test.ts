@@ -166,6 +166,13 @@ describe('the plan of a new resource', () => {
     expect(view).toContain("path: '/my-people'")
   })
 
+  test('imports a view with the name of the list by another name', () => {
+    const { content = '' } = createProject().plan('views').indexes.at(-1) ?? {}
+
+    expect(content).toContain("\nimport { views as viewsView } from './views/views.tsx'\n")
+    expect(content).toContain('\n  viewsView,\n')
+  })
+
   test('names the line for projects of earlier releases, whose laws collect no cases', () => {
     const { folder, plan } = createProject()
     writeFileSync(join(folder, 'test/laws.test.ts'), 'laws(app, cases)\n')
