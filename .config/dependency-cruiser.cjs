@@ -18,7 +18,7 @@ const engineEntries =
   '^engine/(index|serve|cli/index|dev/project/commands|dev/testing/(index|harness|setup|laws/index)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
 /** What the page of an application imports of the engine. */
-const pageEntries = '^engine/dev/page/(index\\.ts|paths\\.ts|styles\\.css)$'
+const pageEntries = '^engine/dev/page/(index\\.ts|styles\\.css)$'
 
 /** What a resource imports of the engine. The other entry points start programs. */
 const resourceEntries = '^engine/(index|db/index|contract/index)\\.ts$'
@@ -187,11 +187,12 @@ module.exports = {
       '^engine/(environment-files|serve|operator/(commands|command-context|development))\\.ts$',
     ]),
     only('project', '^engine/dev/project/', [
-      '^engine/(dev/create/(add|client-package|index|migration|migration-command|upgrade/index)|cli/package-runner|db/errors|environment-files|listen|loopback)\\.ts$',
+      '^engine/(dev/page/paths|dev/create/(add|client-package|index|migration|migration-command|remove|syntax|upgrade/index)|cli/package-runner|db/errors|environment-files|listen|loopback)\\.ts$',
     ]),
     only('create', '^engine/dev/create/(?!template/)', [
       engineContract,
       '^engine/db/(errors|migration-files)\\.ts$',
+      '^engine/dev/page/paths\\.ts$',
     ]),
     only('template', '^engine/dev/create/template/', [
       engineEntries,

@@ -5,7 +5,6 @@ import { queryClient, startPage } from 'tallystick-dev/page'
 
 import { keepLive } from '../contract/query/index.ts'
 import { orpc } from './api.ts'
-import { texts } from './language.ts'
 import { views } from './views.ts'
 
 // Requested now, because the first view shows the counter. The view shows the error of this request.
@@ -13,11 +12,6 @@ queryClient.query(orpc.counter.get.queryOptions()).catch(() => undefined)
 
 startPage({
   name: 'Tallystick',
-  texts,
   views,
-  keepLive: ({ isSignedIn, ...options }) =>
-    keepLive(queryClient, orpc, {
-      ...options,
-      topics: isSignedIn ? ['counter', 'tasks', 'notes', 'sessions'] : ['counter'],
-    }),
+  keepLive: (options) => keepLive(queryClient, orpc, options),
 })

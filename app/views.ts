@@ -1,8 +1,7 @@
 import { lazy } from 'react'
-import { accountViews, type View } from 'tallystick-dev/page'
+import { accountViews, view } from 'tallystick-dev/page'
 
-import type { Message } from './language.ts'
-import type { Path } from './paths.ts'
+import { texts } from './language.ts'
 import { Home } from './views/home.tsx'
 import { Notes } from './views/notes.tsx'
 import { Tasks } from './views/tasks.tsx'
@@ -10,11 +9,11 @@ import { Tasks } from './views/tasks.tsx'
 // Loaded on demand, because few people open this view.
 const Reservation = lazy(async () => ({ default: (await import('./views/reservation.tsx')).Reservation }))
 
-/** The views by path, in the order of the navigation. */
-export const views: Record<Path, View<Message>> = {
-  '/': { title: 'home', access: 'public', Content: Home },
-  '/tasks': { title: 'tasks', access: 'signedIn', Content: Tasks },
-  '/notes': { title: 'notes', access: 'signedIn', Content: Notes },
+/** The views in the order of the navigation. */
+export const views = [
+  view({ path: '/', title: 'home', access: 'public', topics: ['counter'], texts, Content: Home }),
+  view({ path: '/tasks', title: 'tasks', access: 'signedIn', topics: ['tasks'], texts, Content: Tasks }),
+  view({ path: '/notes', title: 'notes', access: 'signedIn', topics: ['notes'], texts, Content: Notes }),
   ...accountViews,
-  '/reservation': { title: 'reservation', access: 'public', Content: Reservation },
-}
+  view({ path: '/reservation', title: 'reservation', access: 'public', texts, Content: Reservation }),
+]

@@ -218,13 +218,13 @@ describe('a new project', { timeout: 300_000 }, () => {
     const tools = await mkdtemp(join(folder, 'typescript-'))
     await writeFile(join(tools, 'package.json'), '{}')
     await install(tools, 'typescript@7.0.2')
-    const main = join(project, 'app/main.tsx')
-    const code = await readFile(main, 'utf8')
-    onTestFinished(() => writeFile(main, code))
+    const view = join(project, 'app/views/ideas.tsx')
+    const code = await readFile(view, 'utf8')
+    onTestFinished(() => writeFile(view, code))
     const compile = (part: string) => run(join(tools, 'node_modules/.bin/tsc'), ['-p', join(project, part)])
 
     for (const part of ['.', 'app']) await compile(part)
-    await writeFile(main, code.replace("'sessions'", "'nonsense'"))
+    await writeFile(view, code.replace("topics: ['ideas']", "topics: ['nonsense']"))
 
     await expect(compile('app')).rejects.toMatchObject({
       stdout: expect.stringContaining(`Type '"nonsense"' is not assignable`),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 
-import { paths } from '../../app/paths.ts'
+import { readPaths } from '../../engine/dev/project/page-paths.ts'
 import { texts } from '../../engine/messages/en.ts'
 import * as english from '../../src/messages/en.ts'
 import { createFetch, createRawFetch } from '../../engine/test/fixtures/http.ts'
@@ -21,7 +21,7 @@ const index = readFileSync(join(folder, 'index.html'), 'utf8')
 const MAX_SCRIPT = 130_000
 
 describe('the page', () => {
-  test.each(paths)('is served at %s, and is revalidated', async (path) => {
+  test.each(readPaths('app/views.ts'))('is served at %s, and is revalidated', async (path) => {
     const { status, headers, body } = await call('GET', path)
 
     expect({ status, body }).toEqual({ status: 200, body: index })

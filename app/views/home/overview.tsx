@@ -5,7 +5,6 @@ import { Link } from 'wouter'
 
 import { orpc } from '../../api.ts'
 import { type Message, useLanguage } from '../../language.ts'
-import type { Path } from '../../paths.ts'
 
 /** Maximum number of items of a card. */
 const SHOWN = 5
@@ -82,7 +81,7 @@ function SharedNotes() {
 interface CardProps {
   title: Message
   /** The view with all items. */
-  path: Path
+  path: '/tasks' | '/notes' | '/devices'
   count?: number | undefined
   children: ReactNode
 }

@@ -53,10 +53,13 @@ export async function withCopy<Result>(
   try {
     if (folder !== '' && existsSync(folder)) cpSync(folder, copy.folder, { recursive: true })
     else mkdirSync(copy.folder)
-    const configuration = { path: JSON.stringify(resolve(config)), out: JSON.stringify(copy.folder) }
+    // drizzle-kit fails without a file of tables.
+    const noTables = join(dirname(copy.config), 'no-tables.ts')
+    writeFileSync(noTables, 'export {}\n')
+    const [path, out, schema] = [resolve(config), copy.folder, noTables].map((each) => JSON.stringify(each))
     writeFileSync(
       copy.config,
-      `import config from ${configuration.path}\nexport default { ...config, out: ${configuration.out} }\n`,
+      `import config from ${path}\nexport default { ...config, schema: [config.schema, ${schema}].flat(), out: ${out} }\n`,
     )
     return await work(copy)
   } finally {

@@ -1,7 +1,13 @@
+import pluralize from 'pluralize-esm'
+
+import { accountPaths } from '../page/paths.ts'
+
 /** The names of a resource in different places: for `book-loans`. */
 export interface ResourceNames {
   /** In files and paths: `book-loans`. */
   kebab: string
+  /** Of the view of the page: `/book-loans`. */
+  path: string
   /** In code, in the contract and in topics: `bookLoans`, and `bookLoan` for one item. */
   camel: string
   camelOne: string
@@ -21,26 +27,53 @@ const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1
 
 const toCamel = (kebab: string) => kebab.replace(/-+(.)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Returns the singular of a regular English plural. Undefined if the name is none. */
-function singularOf(plural: string) {
-  if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y')
-  if (/(ss|sh|ch|x|z)es$/.test(plural)) return plural.replace(/es$/, '')
-  return /[^s]s$/.test(plural) ? plural.replace(/s$/, '') : undefined
+// Nouns that the library does not know.
+for (const one of ['avalanche', 'cache', 'canvas', 'genie', 'headache', 'hoodie', 'lens', 'niche', 'selfie'])
+  pluralize.addIrregularRule(one, one === 'canvas' || one === 'lens' ? `${one}es` : `${one}s`)
+for (const word of ['feedback', 'species']) pluralize.addUncountableRule(word)
+
+/** Paths that every application has. */
+const PATHS: readonly string[] = [...accountPaths, '/docs', '/metrics']
+
+/** Words that cannot be the name of a variable. */
+const RESERVED = new Set(
+  'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield'.split(
+    ' ',
+  ),
+)
+
+/**
+ * Returns possible names for one item, the best first. An item of `news` is a `news-item`, and so is an item of a resource
+ * whose singular has another meaning in the code, for example `class`.
+ */
+export function singularsOf(name: string): string[] {
+  const [, start = '', word = ''] = /^(.*-)?([^-]*)$/.exec(name) ?? []
+  const one = pluralize.singular(word)
+  if (one !== word) return [start + one, `${start}${one}-item`, `${start}${one}-entry`]
+  const plural = pluralize.plural(word)
+  if (plural !== word)
+    throw new Error(
+      `${name} is no plural. Choose ${start}${plural}, or add the name of one item: --singular <name>`,
+    )
+  return [`${name}-item`, `${name}-entry`]
 }
 
-/** Returns the names of a resource. `one` is the name of one item, if the name is no regular plural. */
-export function toResourceNames(name: string, one = singularOf(name)): ResourceNames {
-  if (one === undefined)
-    throw new Error(`${name} is no regular plural. Add the name of one item: --singular <name>`)
-  for (const each of [name, one])
-    if (!NAME.test(each) || /--|-$|-\d/.test(each))
-      throw new Error(
-        `${each} is no name of a resource: use 2 to 41 lower-case letters, digits and single hyphens, such as book-loans.`,
-      )
+/** Throws if the name has a form that paths, tables and variables cannot have. */
+function checkForm(name: string) {
+  if (!NAME.test(name) || /--|-$|-\d/.test(name))
+    throw new Error(
+      `${name} is no name of a resource: use 2 to 41 lower-case letters, digits and single hyphens, such as book-loans.`,
+    )
+}
+
+/** Returns the names of a resource. `one` is the name of one item. */
+export function toResourceNames(name: string, one: string): ResourceNames {
+  checkForm(one)
   if (name === one) throw new Error('The name of one item must differ from the name of the resource.')
   const [camel, camelOne] = [toCamel(name), toCamel(one)]
   return {
     kebab: name,
+    path: PATHS.includes(`/${name}`) ? `/my-${name}` : `/${name}`,
     camel,
     camelOne,
     pascal: capitalize(camel),
@@ -51,15 +84,33 @@ export function toResourceNames(name: string, one = singularOf(name)): ResourceN
   }
 }
 
+/** Returns the first names of a resource for which `findProblem` returns nothing. Throws the first problem if there are none. */
+export function chooseNames(
+  name: string,
+  one: string | undefined,
+  findProblem: (names: ResourceNames) => string | undefined,
+): ResourceNames {
+  checkForm(name)
+  const [first = '', ...others] = one === undefined ? singularsOf(name) : [one]
+  const names = toResourceNames(name, first)
+  const problem = findReserved(names) ?? findProblem(names)
+  if (problem === undefined) return names
+  for (const other of others.map((each) => toResourceNames(name, each)))
+    if ((findReserved(other) ?? findProblem(other)) === undefined) return other
+  throw new Error(problem)
+}
+
+const findReserved = ({ camel, camelOne }: ResourceNames) => {
+  const word = [camel, camelOne].find((each) => RESERVED.has(each))
+  return word && `${word} is a word of TypeScript. Choose another name.`
+}
+
 /** Text literals and comments of TypeScript. The template has no other texts. */
 const TEXTS = /'[^'\n]*'|\/\/.*|\/\*[^]*?\*\//g
 
-/**
- * Renames the sample resource `ideas` of the template in the code of a file. `hasProse` tells that people read each text
- * literal of the file.
- */
-export function renameResource(code: string, names: ResourceNames, hasProse = false) {
-  const { camel, camelOne, pascal, pascalOne, kebab, snake, words, wordsOne } = names
+/** Renames the sample resource `ideas` of the template in the code of a file. */
+export function renameResource(code: string, names: ResourceNames) {
+  const { camel, camelOne, pascal, pascalOne, kebab, path, snake, words, wordsOne } = names
   const inCode = (text: string) =>
     text
       .replace(/\bideas/g, camel)
@@ -73,9 +124,12 @@ export function renameResource(code: string, names: ResourceNames, hasProse = fa
       .replace(/\bIdeas\b/g, capitalize(words))
       .replace(/\bIdea\b/g, capitalize(wordsOne))
   const inText = (text: string, before: string) => {
+    if (text === "'/ideas'") return `'${path}'`
     if (/^'\.{0,2}\//.test(text)) return text.replaceAll('ideas', kebab)
     if (/(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)) return text.replace('ideas', snake)
-    return hasProse || text.includes(' ') || before.endsWith('contents: [') ? inWords(text) : inCode(text)
+    const isProse = text.includes(' ') && !text.startsWith("'ideas.")
+    const isTitle = /^'Ideas?'$/.test(text) && !/\bid: $/.test(before)
+    return isProse || isTitle || before.endsWith('contents: [') ? inWords(text) : inCode(text)
   }
   let end = 0
   const parts: string[] = []
@@ -86,6 +140,10 @@ export function renameResource(code: string, names: ResourceNames, hasProse = fa
   return [...parts, inCode(code.slice(end))].join('')
 }
 
-/** Returns the names in the code of a file, without its texts and members, which a new resource must not have. */
-export const identifiersIn = (code: string) =>
-  code.replace(TEXTS, '').match(/(?<![.\w$])[A-Za-z_$][\w$]*/g) ?? []
+/** Returns the identifiers of the sample in the code of a file, with the names of a resource. */
+export const identifiersOfSample = (code: string, names: ResourceNames) =>
+  new Set(
+    (code.replace(TEXTS, '').match(/[A-Za-z_$][\w$]*/g) ?? [])
+      .filter((word) => /idea/i.test(word))
+      .map((word) => renameResource(word, names)),
+  )

@@ -17,12 +17,11 @@ const filesIn = (folder: string) =>
 /** The sample resource. Only the lines and files of the sample contain this word. */
 const SAMPLE = /idea/i
 
-export const isSample = (file: string) => SAMPLE.test(file)
+export const isSample = (name: string) => SAMPLE.test(name)
 
 /** Removes the sample resource from the text of a file. */
 const withoutSample = (content: string) =>
   content
-    .replace(", 'ideas'", '')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))
     .join('\n')

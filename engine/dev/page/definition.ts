@@ -1,46 +1,67 @@
 import { type ComponentType, createContext, useContext } from 'react'
 import type { LiveStatus } from 'tallystick-contract/query'
 
+import { requireContext } from './context.ts'
 import type { AppTexts } from './language.tsx'
 import type { Message } from './texts.ts'
 
-/** A view of the page. */
-export interface View<Messages extends string = Message> {
-  title: Messages
+interface ViewOptions<Texts extends string, Topic extends string> {
+  /** The path of the view, as a text literal: the build reads the paths from the sources. `/` is the start page. */
+  path: `/${string}`
+  /** The name of the text in the navigation and in the title of the window. */
+  title: Message | NoInfer<Texts>
   /** Who can open the view, and sees the link to the view. */
   access: 'public' | 'signedIn' | 'admin'
+  /** The topics of `live.watch` that keep the queries of the view current. */
+  topics?: readonly Topic[]
+  /** The texts of the view. A text with the name of a text of every page replaces that text in the view. */
+  texts?: AppTexts<Texts>
   Content: ComponentType
 }
 
-interface LiveOptions {
-  isSignedIn: boolean
+/** A view of the page, from `view`. */
+export interface View<Topic extends string = string> extends Omit<ViewOptions<never, Topic>, 'title'> {
+  title: string
+}
+
+/**
+ * Declares a view of the page: its path, its title, who can open the view, its texts, and the topics that keep its queries
+ * current.
+ *
+ * @example
+ * export const ideas = view({ path: '/ideas', title: 'ideas', access: 'signedIn', topics: ['ideas'], texts, Content: Ideas })
+ */
+export const view = <Texts extends string = never, const Topic extends string = never>(
+  options: ViewOptions<Texts, Topic>,
+): View<Topic> => options
+
+type TopicOf<Views extends readonly View[]> = NonNullable<Views[number]['topics']>[number]
+
+interface LiveOptions<Topic extends string> {
+  /** The topics of the views that the person can open. */
+  topics: Topic[]
   onStatus: (status: LiveStatus) => void
   onError: (error: unknown) => void
 }
 
-/** What the frame of the page must know of an application. `Messages` are the names of the texts of the application. */
-export interface PageDefinition<Messages extends string> {
+/** What the frame of the page must know of an application. */
+export interface PageDefinition<Views extends readonly View[] = readonly View[]> {
   /** The name of the application, as in `defineApp`. */
   name: string
   /** The name for files and configurations, as in `defineApp`. By default, derived from the name. */
   id?: string
-  texts: AppTexts<Messages>
-  /** The views by path, in the order of the navigation. The path `/` is the start page. */
-  views: Readonly<Record<string, View<Message | Messages>>>
+  /** The views in the order of the navigation. */
+  views: Views
   /**
    * Keeps the queries of the page current, with `keepLive` of tallystick-contract/query. Returns the function that ends
-   * the updates, or undefined if the page shows nothing that changes.
+   * the updates. Called only if the person can open a view with topics.
    */
-  keepLive: (options: LiveOptions) => (() => void) | undefined
+  keepLive?: (options: LiveOptions<TopicOf<Views>>) => () => void
 }
 
 /** The definition of an application, for the components of the frame. */
-type Definition = Omit<PageDefinition<string>, 'texts'> & { id: string }
+type Definition = PageDefinition & { id: string }
 
 export const DefinitionContext = createContext<Definition | undefined>(undefined)
 
-export function useDefinition() {
-  const definition = useContext(DefinitionContext)
-  if (!definition) throw new Error('useDefinition requires a DefinitionContext')
-  return definition
-}
+export const useDefinition = () => requireContext(useContext(DefinitionContext))

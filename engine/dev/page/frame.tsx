@@ -12,22 +12,21 @@ import { Loaded, Loading } from './components/loaded.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { Brand, PlainFrame } from './components/plain-frame.tsx'
+import { isOpen, useHasEnded } from './components/session.tsx'
 import { SignIn } from './components/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
-import { useAppLanguage, useLanguage } from './language.tsx'
+import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
 import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { sendChanges } from './undo.ts'
 
-const isOpen = ({ access }: Pick<View, 'access'>, session: Session | null) =>
-  access === 'public' || (session !== null && (access === 'signedIn' || session.user.role === 'admin'))
-
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {
   const query = useQuery(sessionQuery)
+  const { views } = useDefinition()
   const session = query.data
   if (session === undefined)
     return (
@@ -35,9 +34,10 @@ export function Frame() {
         <Loaded query={query}>{() => null}</Loaded>
       </PlainFrame>
     )
+  const open = views.filter((view) => isOpen(view, session))
   return (
-    <Live userId={session?.user.id}>
-      <Header session={session} />
+    <Live userId={session?.user.id} views={open}>
+      <Header session={session} views={open} />
       <Content session={session} />
       <Undo />
       <Footer />
@@ -46,12 +46,12 @@ export function Frame() {
   )
 }
 
-function Header({ session }: { session: Session | null }) {
-  const { t } = useAppLanguage()
-  const { name, views } = useDefinition()
+/** `views` are the views that the person can open. */
+function Header({ session, views }: { session: Session | null; views: readonly View[] }) {
+  const { t, languageOf } = useAppLanguage()
+  const { name } = useDefinition()
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
-  const links = Object.entries(views).filter(([, view]) => isOpen(view, session))
   const menu = useRef<HTMLUListElement>(null)
 
   useEffect(() => {
@@ -72,10 +72,10 @@ function Header({ session }: { session: Session | null }) {
           </button>
           {/* From 700 pixels, the list is always visible. Below, the button shows the list. */}
           <ul id="menu" ref={menu} popover="auto">
-            {links.map(([path, view]) => (
+            {views.map(({ path, title, texts }) => (
               <li key={path}>
                 <Link href={path} aria-current={location === path ? 'page' : undefined}>
-                  {t(view.title)}
+                  {languageOf(texts).t(title)}
                 </Link>
               </li>
             ))}
@@ -191,11 +191,11 @@ function SignOut() {
 }
 
 function Content({ session }: { session: Session | null }) {
-  const { t } = useAppLanguage()
+  const { t, languageOf } = useAppLanguage()
   const { name, views } = useDefinition()
   const [location] = useLocation()
-  const view = Object.hasOwn(views, location) ? views[location] : undefined
-  const title = view && location !== '/' && t(view.title)
+  const view = views.find(({ path }) => path === location)
+  const title = view && location !== '/' && languageOf(view.texts).t(view.title)
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
   const lastLocation = useRef(location)
@@ -216,7 +216,12 @@ function Content({ session }: { session: Session | null }) {
 
   const content = () => {
     if (!view) return <p>{t('notFound')}</p>
-    if (isOpen(view, session)) return <view.Content key={session?.session.id} />
+    if (isOpen(view, session))
+      return (
+        <LanguageContext value={languageOf(view.texts)}>
+          <view.Content key={session?.session.id} />
+        </LanguageContext>
+      )
     return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />
   }
   return (
@@ -227,17 +232,6 @@ function Content({ session }: { session: Session | null }) {
       </Boundary>
     </main>
   )
-}
-
-/** Returns whether a session ended that the person did not end on this page. */
-function useHasEnded(session: Session | null) {
-  const [last, setLast] = useState(session)
-  const [hasEnded, setHasEnded] = useState(false)
-  if (last !== session) {
-    setLast(session)
-    setHasEnded(last !== null && session === null)
-  }
-  return hasEnded
 }
 
 function Footer() {

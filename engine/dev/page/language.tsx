@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { isRightToLeft, type Language, matchLanguage } from 'tallystick-contract/internal'
 
+import { requireContext } from './context.ts'
 import { loadTexts, type Message } from './texts.ts'
 import { type Catalogue, createTranslator, type Translator } from './translator.ts'
 
@@ -14,28 +15,36 @@ export interface PageLanguage<Messages extends string = Message> extends Transla
 }
 
 /**
- * The texts of an application, besides the texts of every page. A text with the name of a text of every page replaces that
- * text.
+ * The texts of views, besides the texts of every page. A text with the name of a text of every page replaces that text in the
+ * view.
  */
 export interface AppTexts<Messages extends string> {
   load: (language: Language) => Promise<Catalogue>
-  /** Returns the texts of the application and of every page, and the formats of the current language. */
+  /** Returns the texts of the view and of every page, and the formats of the current language. */
   useLanguage: () => PageLanguage<Message | Messages>
 }
 
+type TextsIn<Messages extends string> = Readonly<Record<Messages, string>>
+
 /**
- * Creates the texts of an application. `load` returns the texts of a language, or undefined if the application is not
- * translated to this language. The page then shows the English texts.
+ * Creates the texts of one or more views. `given` are the English texts, or a function that returns the texts of
+ * a language, and undefined if there is no translation to the language. The page then shows the English texts.
+ *
+ * @example
+ * const texts = createTexts({ ideas: 'Ideas', noIdeas: 'You have no ideas.' })
  */
 export const createTexts = <Messages extends string>(
-  load: (language: Language) => Promise<Readonly<Record<Messages, string>>> | undefined,
+  given: TextsIn<Messages> | ((language: Language) => Promise<TextsIn<Messages>> | undefined),
 ): AppTexts<Messages> => ({
   load: async (language) => {
-    const texts = await load(language)
-    return texts ? { language, texts } : { language: FALLBACK, texts: (await load(FALLBACK)) ?? {} }
+    if (typeof given !== 'function') return { language: FALLBACK, texts: given }
+    const texts = await given(language)
+    return texts ? { language, texts } : { language: FALLBACK, texts: (await given(FALLBACK)) ?? {} }
   },
   useLanguage: useAppLanguage,
 })
+
+type AnyTexts = AppTexts<never>
 
 /** The chosen language, or the best match of the browser's languages. */
 const initialLanguage = () => {
@@ -43,34 +52,53 @@ const initialLanguage = () => {
   return matchLanguage(stored ? [stored, ...navigator.languages] : navigator.languages)
 }
 
-const LanguageContext = createContext<PageLanguage<string> | undefined>(undefined)
+interface ViewLanguage extends PageLanguage<string> {
+  /** Returns the texts of a view and of every page. */
+  languageOf: (texts: AnyTexts | undefined) => ViewLanguage
+}
+
+/** The texts of the frame, or of a view in its content. */
+export const LanguageContext = createContext<ViewLanguage | undefined>(undefined)
+
+/** Loads the texts of every page, and the texts of views. Returns the function that returns the texts of a view. */
+async function loadLanguage(language: Language, ofViews: readonly AnyTexts[]) {
+  const [texts, ...own] = await Promise.all([
+    loadTexts(language),
+    ...ofViews.map((each) => each.load(language)),
+  ])
+  const common = { language, texts }
+  // The frame shows texts of views, for example in the notice about a change that can be undone.
+  const frame = createTranslator(language, [common, ...own])
+  const views = own.map((catalogue) => createTranslator(language, [catalogue, common]))
+  return (each: AnyTexts | undefined) => (each && views[ofViews.indexOf(each)]) ?? frame
+}
 
 /**
  * Loads the texts of the language. Shows `fallback` until the first texts are loaded. If the texts cannot be loaded, keeps
  * the current ones, otherwise loads the English ones, otherwise shows a message.
  */
 export function LanguageProvider({
-  load,
+  ofViews,
   fallback,
   children,
 }: {
-  load: AppTexts<never>['load']
+  ofViews: readonly AnyTexts[]
   fallback: ReactNode
   children: ReactNode
 }) {
   const [language, setLanguage] = useState(initialLanguage)
-  const [translator, setTranslator] = useState<Translator<string>>()
+  const [translatorOf, setTranslatorOf] = useState<Awaited<ReturnType<typeof loadLanguage>>>()
   const [hasFailed, setHasFailed] = useState(false)
   const isShown = useRef(false)
 
   useEffect(() => {
     let isCurrent = true
     const show = async (shown: Language) => {
-      const [own, texts] = await Promise.all([load(shown), loadTexts(shown)])
+      const next = await loadLanguage(shown, ofViews)
       if (!isCurrent) return
       document.documentElement.lang = shown
       document.documentElement.dir = isRightToLeft(shown) ? 'rtl' : 'ltr'
-      setTranslator(createTranslator(shown, [own, { language: shown, texts }]))
+      setTranslatorOf(() => next)
       isShown.current = true
     }
     show(language)
@@ -81,14 +109,19 @@ export function LanguageProvider({
     return () => {
       isCurrent = false
     }
-  }, [language, load])
+  }, [language, ofViews])
 
   const choose = (next: Language) => {
     localStorage.setItem(STORED, next)
     setLanguage(next)
   }
-  if (!translator) return hasFailed ? <NoLanguage /> : fallback
-  return <LanguageContext value={{ ...translator, choose }}>{children}</LanguageContext>
+  if (!translatorOf) return hasFailed ? <NoLanguage /> : fallback
+  const languageOf = (texts: AnyTexts | undefined): ViewLanguage => ({
+    ...translatorOf(texts),
+    choose,
+    languageOf,
+  })
+  return <LanguageContext value={languageOf(undefined)}>{children}</LanguageContext>
 }
 
 /** In English, because no catalogue is loaded. */
@@ -107,12 +140,8 @@ function NoLanguage() {
   )
 }
 
-/** Returns the texts of the application and of every page, for the titles of views. */
-export function useAppLanguage(): PageLanguage<string> {
-  const context = useContext(LanguageContext)
-  if (!context) throw new Error('useLanguage requires a LanguageProvider')
-  return context
-}
+/** Returns the texts of the view and of every page, and the function for other views. */
+export const useAppLanguage = (): ViewLanguage => requireContext(useContext(LanguageContext))
 
 /** Returns the texts of every page, and the formats of the current language. */
 export const useLanguage = (): PageLanguage => useAppLanguage()

@@ -7,7 +7,7 @@ import { queryClient } from './api.ts'
 import { sessionQuery } from './auth.ts'
 import { PlainFrame } from './components/plain-frame.tsx'
 import { Skeleton } from './components/skeleton.tsx'
-import { DefinitionContext, type PageDefinition } from './definition.ts'
+import { DefinitionContext, type PageDefinition, type View } from './definition.ts'
 import { reloadAfterFailedImport } from './failed-imports.ts'
 import { Frame } from './frame.tsx'
 import { LanguageProvider } from './language.tsx'
@@ -23,7 +23,9 @@ const withoutTexts = (
 )
 
 /** Shows the page of an application in the element `#page`. */
-export function startPage<Messages extends string>({ texts, id, ...definition }: PageDefinition<Messages>) {
+export function startPage<const Views extends readonly View[]>({ id, ...definition }: PageDefinition<Views>) {
+  const complete = { ...definition, id: id ?? toId(definition.name) }
+  const ofViews = [...new Set(definition.views.flatMap((view) => view.texts ?? []))]
   applyTheme()
   reloadAfterFailedImport()
   askBeforeLeaving()
@@ -36,8 +38,8 @@ export function startPage<Messages extends string>({ texts, id, ...definition }:
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
-        <DefinitionContext value={{ ...definition, id: id ?? toId(definition.name) }}>
-          <LanguageProvider load={texts.load} fallback={withoutTexts}>
+        <DefinitionContext value={complete}>
+          <LanguageProvider ofViews={ofViews} fallback={withoutTexts}>
             <Frame />
           </LanguageProvider>
         </DefinitionContext>

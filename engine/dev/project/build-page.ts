@@ -3,14 +3,14 @@ import { relative, sep } from 'node:path'
 import { build, mergeConfig, type Plugin } from 'vite'
 
 import { compressFolder } from './compress.ts'
-import { importPaths, OUTPUT, viteConfig } from './vite.ts'
+import { OUTPUT, readPagePaths, viteConfig } from './vite.ts'
 
 // Builds the page of the project in the working folder. A program of its own, because Vite selects the code for production
 // with NODE_ENV. Prints the sources of the page as JSON.
 
 const files = new Set<string>()
 await build(
-  mergeConfig(viteConfig(await importPaths()), {
+  mergeConfig(viteConfig(readPagePaths()), {
     plugins: [
       {
         name: 'list-sources',

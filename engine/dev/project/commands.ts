@@ -22,11 +22,23 @@ export function addCommands(program: Command) {
     .command('add')
     .description('add a resource: contract, table, procedures, test, page view and migration')
     .argument('<name>', 'plural, such as loans or book-loans')
-    .option('--singular <name>', 'name of one item, if the name is no regular plural')
+    .option('--singular <name>', 'name of one item (default: the singular, which the command prints)')
     .option('--no-page', 'without a view of the page')
-    .action(async (name: string, options: { singular?: string; page: boolean }) => {
+    .option('--dry-run', 'print the new files, the changes of other files and the table, and change nothing')
+    .action(async (name: string, options: { singular?: string; page: boolean; dryRun?: true }) => {
       ;(await import('./build.ts')).requireProject()
       print(await (await import('../create/add.ts')).addResource(name, options))
+    })
+  program
+    .command('remove')
+    .description('undo `add`: remove the files, the lines in other files and, by a migration, the table')
+    .argument('<name>', 'as for `add`')
+    .option('--singular <name>', 'name of one item, if `add` got it')
+    .option('--force', 'remove files that were changed since, and files that other files import')
+    .option('--dry-run', 'print what would be removed, and change nothing')
+    .action(async (name: string, options: { singular?: string; force?: true; dryRun?: true }) => {
+      ;(await import('./build.ts')).requireProject()
+      print(await (await import('../create/remove.ts')).removeResource(name, options))
     })
   program
     .command('migration')

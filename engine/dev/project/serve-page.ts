@@ -4,7 +4,7 @@ import { createServer, type ProxyOptions } from 'vite'
 
 import { findFreePort, SERVICE_HOST } from './addresses.ts'
 import { createServedFiles } from './served-files.ts'
-import { importPaths, viteConfig } from './vite.ts'
+import { readPagePaths, viteConfig } from './vite.ts'
 
 interface PageOptions {
   host: string
@@ -19,13 +19,13 @@ interface PageOptions {
  * also requests for files of DATA_DIR.
  */
 export async function servePage({ host, port, servicePort, baseUrl, dataDir }: PageOptions) {
-  const paths = await importPaths()
-  const config = viteConfig(paths)
+  const isPath = createPathCheck()
+  const config = viteConfig([])
   const { root = '' } = config
   const { fs, isPrivate } = createServedFiles(dataDir)
   /** Returns the path of the file that Vite serves for a request. Undefined if the service answers the request. */
   const fileOf = (path: string) => {
-    if (paths.includes(path)) return '/index.html'
+    if (isPath(path)) return '/index.html'
     const name = decode(path)
     const files = [join(root, name), join(root, 'public', name), name.replace(/^\/@fs\/+/, '/')]
     const isSource = /^\/(@|node_modules\/)/.test(path) || files.slice(0, 2).some((file) => existsSync(file))
@@ -62,6 +62,26 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
     // Another program has taken the port since the first check.
     await findFreePort(host, port)
     throw error
+  }
+}
+
+/** Minimum time between two readings of the paths, in milliseconds. */
+const PATHS_AGE = 500
+
+/** Returns the function that checks whether the page has a path. A new view needs no restart. */
+function createPathCheck() {
+  let paths = readPagePaths()
+  let readAt = Date.now()
+  return (path: string) => {
+    if (Date.now() - readAt > PATHS_AGE) {
+      readAt = Date.now()
+      try {
+        paths = readPagePaths()
+      } catch {
+        // The file is being edited. The build, and the next start, say what is wrong.
+      }
+    }
+    return paths.includes(path)
   }
 }
 

@@ -1,7 +1,8 @@
 import { cpSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { build } from 'esbuild'
 import type { InlineConfig, Plugin } from 'vite'
+
+import { readPaths } from './page-paths.ts'
 
 /** The folder of the page in a project. */
 const FOLDER = 'app'
@@ -9,20 +10,8 @@ const FOLDER = 'app'
 /** The folder of the built page. engine/http/endpoints/files.ts serves the result. */
 export const OUTPUT = 'dist/pages/app'
 
-/** Imports the paths of the views from app/paths.ts. Vite cannot import a file whose path has a `#`. */
-export async function importPaths() {
-  const { outputFiles } = await build({
-    entryPoints: [join(FOLDER, 'paths.ts')],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    write: false,
-    logLevel: 'warning',
-  })
-  const code = Buffer.from(outputFiles[0]?.contents ?? '').toString('base64')
-  const { paths } = (await import(`data:text/javascript;base64,${code}`)) as { paths: readonly string[] }
-  return paths
-}
+/** Returns the paths of the views of the page. */
+export const readPagePaths = () => readPaths(join(FOLDER, 'views.ts'))
 
 /** Writes a copy of `index.html` for each path of the page: `devices.html` for `/devices`. */
 const copyIndexToPaths = (paths: readonly string[]): Plugin => ({

@@ -1,11 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { format } from 'prettier'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../dev/create/add.ts'
-import { toResourceNames } from '../../dev/create/resource-names.ts'
+import { contentsOf } from '../../dev/create/add.ts'
+import { type Plan, planResource } from '../../dev/create/plan.ts'
+import { planRemoval } from '../../dev/create/remove.ts'
+import { chooseNames, singularsOf } from '../../dev/create/resource-names.ts'
 import { writeFiles } from '../../dev/create/folder.ts'
 import { readTemplate } from '../../dev/create/template.ts'
 
@@ -26,8 +30,18 @@ function createProject(options: { bare?: true } = {}) {
   }
 }
 
+/** Writes a plan, without its migration. */
+function writePlan(folder: string, { created, indexes }: Pick<Plan, 'created' | 'indexes'>) {
+  for (const [file, content] of [...created, ...contentsOf(indexes)]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), content)
+  }
+}
+
 const mistakesIn = (code = '', fileName = 'index.tsx') =>
   ts.transpileModule(code, { fileName, reportDiagnostics: true }).diagnostics
+
+const namesOf = (name: string, one?: string) => chooseNames(name, one, () => undefined)
 
 describe('the names of a resource', () => {
   test.each([
@@ -36,8 +50,23 @@ describe('the names of a resource', () => {
     ['categories', 'category', 'Categories', 'Category'],
     ['boxes', 'box', 'Boxes', 'Box'],
     ['houses', 'house', 'Houses', 'House'],
+    ['shop-cookies', 'shopCookie', 'ShopCookies', 'ShopCookie'],
+    ['people', 'person', 'People', 'Person'],
+    ['news', 'newsItem', 'News', 'NewsItem'],
+    ['classes', 'classItem', 'Classes', 'ClassItem'],
   ])('%s: one is %s', (name, camelOne, pascal, pascalOne) => {
-    expect(toResourceNames(name)).toMatchObject({ camelOne, pascal, pascalOne })
+    expect(namesOf(name)).toMatchObject({ camelOne, pascal, pascalOne })
+  })
+
+  const irregular =
+    'movies movie cookies cookie statuses status buses bus series series-item data datum caches cache canvases canvas lenses lens shoes shoe analyses analysis quizzes quiz criteria criterion leaves leaf wolves wolf lives life heroes hero photos photo children child men man mice mouse calories calorie ties tie aliases alias bonuses bonus campuses campus gases gas glasses glass responses response courses course databases database expenses expense purchases purchase licenses license indices index vertices vertex taxes tax prefixes prefix employees employee headaches headache species species-item equipment equipment-item media media-item feedback feedback-item axes axe toes toe canoes canoe zombies zombie selfies selfie hoodies hoodie potatoes potato moves move'.split(
+      ' ',
+    )
+  const pairs = irregular.flatMap((plural, index) =>
+    index % 2 ? [] : [[plural, irregular[index + 1] ?? '']],
+  )
+  test.each(pairs)('%s: one is %s', (plural, one) => {
+    expect(singularsOf(plural)[0]).toBe(one)
   })
 
   test.each([
@@ -53,13 +82,14 @@ describe('the names of a resource', () => {
     'x'.repeat(42) + 's',
     'a-1s',
   ])('are refused: %s', (name) => {
-    expect(() => toResourceNames(name)).toThrow(/is no (name|regular)/)
+    expect(() => namesOf(name)).toThrow('is no name')
   })
 
-  test('need the name of one item if the name is no regular plural', () => {
-    expect(() => toResourceNames('people')).toThrow('--singular')
-    expect(toResourceNames('people', 'person').pascalOne).toBe('Person')
-    expect(() => toResourceNames('sheep', 'sheep')).toThrow('must differ')
+  test('are a plural and its singular, or the given name of one item', () => {
+    expect(() => namesOf('book-loan')).toThrow('Choose book-loans, or add')
+    expect(namesOf('staff', 'colleague').pascalOne).toBe('Colleague')
+    expect(() => namesOf('sheep', 'sheep')).toThrow('must differ')
+    expect(() => namesOf('kinds', 'class')).toThrow('class is a word of TypeScript')
   })
 })
 
@@ -72,7 +102,7 @@ describe('the plan of a new resource', () => {
       'db/book-loans.ts',
       'src/book-loans.ts',
       'test/book-loans.test.ts',
-      'app/texts/book-loans.ts',
+      'test/cases/book-loans.ts',
       'app/views/book-loans.tsx',
     ])
     for (const [file, code] of created) {
@@ -94,34 +124,79 @@ describe('the plan of a new resource', () => {
     expect(queries).toMatch(/bookLoans = pgTable\(\s*'book_loans'/)
     expect(queries).toContain("'book_loans_list'")
     expect(created.get('src/book-loans.ts')).toContain("from '../contract/book-loans.ts'")
+    expect(created.get('test/cases/book-loans.ts')).toContain(
+      "'bookLoans.delete NOT_FOUND': ({ bob, fixture })",
+    )
     const view = created.get('app/views/book-loans.tsx')
     expect(view).toContain("{t('bookLoans')}</h2>")
-    expect(view).toContain('export function BookLoans() {')
-    expect(created.get('app/texts/book-loans.ts')).toContain("noBookLoans: 'You have no book loans.'")
-    expect(created.get('app/texts/book-loans.ts')).toContain("bookLoans: 'Book loans'")
+    expect(view).toContain('export const bookLoans = view({')
+    expect(view).toContain("path: '/book-loans'")
+    expect(view).toContain("topics: ['bookLoans']")
+    expect(view).toContain("noBookLoans: 'You have no book loans.'")
+    expect(view).toContain("bookLoans: 'Book loans'")
   })
 
   test.each([{}, { bare: true as const }])('adds the lines to the indexes: %j', (options) => {
-    const { indexes } = createProject(options).plan('loans')
+    const { folder, plan } = createProject(options)
+    const { indexes } = plan('loans')
 
-    const [contract, app, laws, paths, page, texts] = indexes.map(({ content = '' }) => content)
+    const [contract, app, views] = indexes.map(({ content = '' }) => content)
+    expect(indexes).toHaveLength(3)
     expect(contract).toContain("\nimport { loans } from './loans.ts'\n")
-    expect(contract).toMatch(/contract = appContract\(\{\n( {2}ideas,\n)? {2}loans,\n\}\)/)
+    expect(contract).toMatch(/contract = appContract\(\{\n {2}\/\/ .*\n( {2}ideas,\n)? {2}loans,\n\}\)/)
     expect(app).toContain("\nimport { loans } from './loans.ts'\n")
     expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
-    expect(paths).toContain("\n  '/loans', // app/views/loans.tsx\n  ...accountPaths")
-    expect(page).toContain("\nimport { Loans } from './views/loans.tsx'\n")
-    expect(page).toContain(
-      "'/loans': { title: 'loans', access: 'signedIn', Content: Loans },\n  ...accountViews,",
+    expect(views).toContain("\nimport { loans } from './views/loans.tsx'\n")
+    expect(views).toMatch(
+      /views = \[\n {2}home,\n( {2}ideas,\n)? {2}loans,\n {2}\/\/ .*\n {2}\.\.\.accountViews,\n\]/,
     )
-    expect(page).toMatch(/topics: \['sessions',( 'ideas',)? 'loans'\]/)
-    expect(texts).toContain("\nimport { loans } from './texts/loans.ts'\n")
-    expect(texts).toMatch(/( {2}\.\.\.ideas,\n)? {2}\.\.\.loans,\n\}/)
-    expect(laws).toMatch(
-      /text\) => \(\{\n( {4}idea: .*\n)? {4}loan: await ada\.loans\.create\(\{ title: text \}\),\n {2}\}\)/,
-    )
-    expect(laws).toMatch(/ {2}errors: \{\n( {4}'ideas.*\n)? {4}'loans\.delete NOT_FOUND': .*\n {2}\},/)
-    for (const content of [contract, app, laws, paths, page, texts]) expect(mistakesIn(content)).toEqual([])
+    for (const { file, content = '' } of indexes) {
+      const before = readFileSync(join(folder, file), 'utf8').split('\n')
+      // `{}` becomes an object with lines.
+      const isEmpty = options.bare && file.startsWith('src/')
+      const added = content.split('\n').filter((line) => !before.includes(line))
+      expect(added.filter(Boolean)).toHaveLength(isEmpty ? 4 : 2)
+      expect(mistakesIn(content)).toEqual([])
+    }
+  })
+
+  test('has another path of the view if the page has the path already', () => {
+    const view = createProject().plan('people').created.get('app/views/people.tsx')
+
+    expect(view).toContain("path: '/my-people'")
+  })
+
+  test('imports a view with the name of the list by another name', () => {
+    const { content = '' } = createProject().plan('views').indexes.at(-1) ?? {}
+
+    expect(content).toContain("\nimport { views as viewsView } from './views/views.tsx'\n")
+    expect(content).toContain('\n  viewsView,\n')
+  })
+
+  test('names the line for projects of earlier releases, whose laws collect no cases', () => {
+    const { folder, plan } = createProject()
+    writeFileSync(join(folder, 'test/laws.test.ts'), 'laws(app, cases)\n')
+
+    expect(plan('loans').indexes.at(-1)).toMatchObject({
+      file: 'test/laws.test.ts',
+      content: undefined,
+      lines: [expect.stringContaining('collectCases(import.meta.glob')],
+    })
+  })
+
+  test('knows indexes that Prettier has formatted, with the line ends of Windows', async () => {
+    const { folder, plan } = createProject()
+    const prettier = { parser: 'typescript', endOfLine: 'crlf' } as const
+    for (const { file } of plan('loans').indexes) {
+      const path = join(folder, file)
+      writeFileSync(path, await format(readFileSync(path, 'utf8'), prettier))
+    }
+
+    const { created, indexes } = plan('loans')
+
+    expect(indexes.length).toBeGreaterThan(2)
+    for (const { content = '' } of indexes) expect(content).toBe(await format(content, prettier))
+    for (const content of created.values()) expect(content).not.toMatch(/[^\r]\n/)
   })
 
   test('has the lines of an index with an unknown form', () => {
@@ -145,22 +220,33 @@ describe('the plan of a new resource', () => {
     ).toEqual([])
   })
 
-  test('accepts words that only the texts of the sample have', () => {
-    expect(createProject().plan('callers', false).created.size).toBe(4)
+  test('renames what the code of the sample has under the names of a resource', () => {
+    const pages = createProject().plan('pages').created.get('contract/pages.ts')
+    const lists = createProject().plan('lists').created
+
+    expect(pages).toContain('  Page as EnginePage,\n')
+    expect(pages).toContain('.input(EnginePage.optional())')
+    expect(lists.get('db/lists.ts')).toContain('export { localList as list }')
+    expect(lists.get('src/lists.ts')).toContain('query.list(db')
+  })
+
+  test('has another name for one item if a schema of the API has the name', () => {
+    const { folder, plan } = createProject()
+    writeFileSync(
+      join(folder, 'contract/stock.ts'),
+      "const a = z.object({}).register(b, { id: 'CreateBook' })\n",
+    )
+
+    expect(plan('books').names.pascalOne).toBe('BookItem')
+    expect(plan('statuses').names.pascalOne).toBe('StatusItem')
   })
 
   test.each([
     ['ideas', 'contract/ideas.ts exists already'],
-    ['sessions', 'sessions has another meaning'],
-    ['accounts', 'account has another meaning'],
-    ['users', 'user has another meaning'],
-    ['verifications', 'has a table verifications'],
-    ['device-codes', 'has a table device_codes'],
-    ['orders', 'order has another meaning'],
-    ['texts', 'texts has another meaning'],
-    ['classes', 'class has another meaning'],
-    ['contracts', 'contract has another meaning'],
-    ['engines', 'engine has another meaning'],
+    ['sessions', 'sessions is a resource of the engine'],
+    ['users', 'users is a table of the engine'],
+    ['accounts', 'accounts is a table of the engine'],
+    ['device-codes', 'device_codes is a table of the engine'],
   ])('is refused for %s: %s', (name, problem) => {
     const { folder, plan } = createProject()
     const before = readdirSync(folder, { recursive: true })
@@ -170,4 +256,91 @@ describe('the plan of a new resource', () => {
     expect(readdirSync(folder, { recursive: true })).toEqual(before)
     expect(readFileSync(join(folder, 'src/app.ts'), 'utf8')).not.toContain(`${name},\n    ${name}`)
   })
+})
+
+describe.each([{}, { bare: true as const }])('the removal of a resource from a project: %j', (options) => {
+  function addLoans() {
+    const project = createProject(options)
+    const { folder, plan } = project
+    const { created, indexes } = plan('loans')
+    const before = new Map(indexes.map(({ file }) => [file, readFileSync(join(folder, file), 'utf8')]))
+    writePlan(folder, { created, indexes })
+    const change = (file: string, map: (code: string) => string | Promise<string>) =>
+      Promise.resolve(map(readFileSync(join(folder, file), 'utf8'))).then((code) => {
+        writeFileSync(join(folder, file), code)
+      })
+    return { folder, created, before, change, planRemoval: () => planRemoval(folder, template, 'loans') }
+  }
+
+  test('is the reverse of its addition', () => {
+    const { created, before, planRemoval } = addLoans()
+
+    const removal = planRemoval()
+
+    expect(removal).toMatchObject({ files: [...created.keys()], changed: [], users: [] })
+    expect(new Map(removal.indexes.map(({ file, content }) => [file, content]))).toEqual(before)
+  })
+
+  test('names files that were changed since, but not in their format alone', async () => {
+    const { change, planRemoval } = addLoans()
+    await change('src/loans.ts', (code) => format(code, { parser: 'typescript', printWidth: 40 }))
+    await change('contract/loans.ts', (code) => code.replaceAll('\n', '\r\n'))
+    await change('db/loans.ts', (code) => code.replace('title: text()', 'name: text()'))
+
+    expect(planRemoval().changed).toEqual(['db/loans.ts'])
+  })
+
+  test('names other files that import files of the resource', () => {
+    const { folder, planRemoval } = addLoans()
+    writeFileSync(join(folder, 'src/report.ts'), "import { loans } from '../db/loans.ts'\n")
+
+    expect(planRemoval().users).toEqual(['src/report.ts'])
+  })
+
+  test('leaves lines to a person if other code uses the resource', async () => {
+    const { change, planRemoval } = addLoans()
+    await change('src/app.ts', (code) => `${code}\nconsole.log(loans)\n`)
+
+    expect(planRemoval().indexes.find(({ file }) => file === 'src/app.ts')).toMatchObject({
+      content: undefined,
+      lines: ["import { loans } from './loans.ts'", 'resources: loans,'],
+    })
+  })
+})
+
+test('a resource that does not exist cannot be removed', () => {
+  expect(() => planRemoval(createProject().folder, template, 'loans')).toThrow('There is no resource loans')
+})
+
+test.each([{}, { bare: true as const }])('git merges the new resources of two branches: %j', (options) => {
+  const { folder, plan } = createProject(options)
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
+      cwd: folder,
+    })
+  const commit = () => {
+    git('add', '--all')
+    git('commit', '--quiet', '--message', 'Change')
+  }
+  const add = (name: string) => {
+    writePlan(folder, plan(name))
+    commit()
+  }
+  git('init', '--quiet', '--initial-branch', 'main')
+  commit()
+  git('checkout', '--quiet', '-b', 'other')
+  add('members')
+  git('checkout', '--quiet', 'main')
+  add('loans')
+
+  git('merge', '--quiet', '--no-edit', 'other')
+
+  for (const { file } of plan('books').indexes) {
+    const code = readFileSync(join(folder, file), 'utf8')
+    expect(mistakesIn(code)).toEqual([])
+    for (const name of ['loans', 'members']) {
+      expect(code.split(`import { ${name}`)).toHaveLength(2)
+      expect(code).toMatch(new RegExp(`^ +${name},$`, 'm'))
+    }
+  }
 })

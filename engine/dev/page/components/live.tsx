@@ -4,27 +4,38 @@ import type { LiveStatus } from 'tallystick-contract/query'
 
 import { codeOf, queryClient } from '../api.ts'
 import { sessionQuery } from '../auth.ts'
-import { useDefinition } from '../definition.ts'
+import { useDefinition, type View } from '../definition.ts'
 import { useLanguage } from '../language.tsx'
 
 const LiveContext = createContext<LiveStatus>('connecting')
 
-/** Keeps the queries of the page current with one stream. `userId` is undefined without a session. */
-export function Live({ userId, children }: { userId: string | undefined; children: ReactNode }) {
+/** Keeps the queries of the views that the person can open current with one stream. `userId` is undefined without a session. */
+export function Live({
+  userId,
+  views,
+  children,
+}: {
+  userId: string | undefined
+  views: readonly View[]
+  children: ReactNode
+}) {
   const { keepLive } = useDefinition()
   const [status, setStatus] = useState<LiveStatus>('connecting')
+  const watched = [...new Set(views.flatMap(({ topics = [] }) => topics))].join()
 
   useEffect(() => {
-    const stop = keepLive({
-      isSignedIn: userId !== undefined,
+    if (!keepLive || !watched) {
+      setStatus('connected')
+      return undefined
+    }
+    return keepLive({
+      topics: watched.split(','),
       onStatus: setStatus,
       onError: (error) => {
         if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
       },
     })
-    if (!stop) setStatus('connected')
-    return stop
-  }, [keepLive, userId])
+  }, [keepLive, userId, watched])
   return <LiveContext value={status}>{children}</LiveContext>
 }
 

@@ -2,12 +2,12 @@ import type { AnyContractProcedure } from '@orpc/contract'
 import type { ClientOf, EngineContract } from 'tallystick-contract/internal'
 
 /** The names of the resources that an application adds to the resources of the engine. */
-type Own<Contract> = Exclude<keyof Contract, keyof EngineContract> & string
+export type Own<Contract> = Exclude<keyof Contract, keyof EngineContract> & string
 
 /** The names of the procedures that an application adds, for example `books.create`. */
-type ProcedureName<Contract> = {
-  [Resource in Own<Contract>]: `${Resource}.${keyof Contract[Resource] & string}`
-}[Own<Contract>]
+type ProcedureName<Contract, Names extends Own<Contract>> = {
+  [Resource in Names]: `${Resource}.${keyof Contract[Resource] & string}`
+}[Names]
 
 /** The errors that the guard throws. The laws cause these errors without a case. */
 type GuardCode = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'UNDER_WAY' | 'KEY_REUSED' | 'PRECONDITION_FAILED'
@@ -17,22 +17,22 @@ type CodeOf<Procedure> = Procedure extends AnyContractProcedure
   : never
 
 /** The errors of the procedures that an application adds, for example `books.create ID_TAKEN`. */
-type ErrorName<Contract> = {
-  [Resource in Own<Contract>]: {
+type ErrorName<Contract, Names extends Own<Contract>> = {
+  [Resource in Names]: {
     [
       Name in keyof Contract[Resource] & string
     ]: `${Resource}.${Name} ${Exclude<CodeOf<Contract[Resource][Name]>, 'FORBIDDEN'>}`
   }[keyof Contract[Resource] & string]
-}[Own<Contract>]
+}[Names]
 
 /** The procedures with the error FORBIDDEN. */
-type ForbiddenName<Contract> = {
-  [Resource in Own<Contract>]: {
+type ForbiddenName<Contract, Names extends Own<Contract>> = {
+  [Resource in Names]: {
     [Name in keyof Contract[Resource] & string]: 'FORBIDDEN' extends CodeOf<Contract[Resource][Name]>
       ? `${Resource}.${Name}`
       : never
   }[keyof Contract[Resource] & string]
-}[Own<Contract>]
+}[Names]
 
 /** The people of a case. */
 export interface People<Client> {
@@ -60,8 +60,8 @@ interface RelationOf<Contract, Fixture> {
 /** Exceptions: for a procedure, a path of its output or input (`books.*.lent`, or `*` for all of it) with the reason. */
 type Exceptions<Name extends string> = Readonly<Partial<Record<Name, Readonly<Record<string, string>>>>>
 
-/** What `laws` must know of the resources that an application adds. */
-export interface Cases<Contract, Fixture> {
+/** What `laws` must know of the resources that an application adds. `Names` are the names of the resources. */
+export interface Cases<Contract, Fixture, Names extends Own<Contract> = Own<Contract>> {
   /**
    * Creates rows of Ada in each of the resources, with `text` in their texts. Runs for Ada and for Bob, so that each has
    * rows: in the second run, Bob is `ada`. Returns what the cases need, for example the ids of the rows. New ids must be
@@ -72,22 +72,22 @@ export interface Cases<Contract, Fixture> {
    * For each procedure, a call that succeeds, or a list of calls, which together use every optional field of the input. The
    * caller is Ada, Bob, or the administrator if only administrators can call the procedure.
    */
-  calls: Record<ProcedureName<Contract>, OneOrMore<CallOf<Contract, NoInfer<Fixture>>>>
+  calls: Record<ProcedureName<Contract, Names>, OneOrMore<CallOf<Contract, NoInfer<Fixture>>>>
   /** For each declared error except FORBIDDEN, a call that causes the error. */
-  errors: Record<ErrorName<Contract>, CaseOf<Contract, NoInfer<Fixture>>>
+  errors: Record<ErrorName<Contract, Names>, CaseOf<Contract, NoInfer<Fixture>>>
   /**
    * For procedures with the error FORBIDDEN, a call that causes the error. Needed only if no call of Bob with an id of Ada
    * causes the error, and neither the role of the caller nor an impersonation.
    */
-  forbidden?: Readonly<Partial<Record<ForbiddenName<Contract>, CaseOf<Contract, NoInfer<Fixture>>>>>
+  forbidden?: Readonly<Partial<Record<ForbiddenName<Contract, Names>, CaseOf<Contract, NoInfer<Fixture>>>>>
   /** The relations between people, by a name for the title of the test. */
   relations?: Readonly<Record<string, RelationOf<Contract, NoInfer<Fixture>>>>
   /** Outputs that may depend on other people: public data, shared stock, names that are unique across people. */
-  shared?: Exceptions<ProcedureName<Contract>>
+  shared?: Exceptions<ProcedureName<Contract, Names>>
   /** Outputs that differ between two calls with nothing between them. */
-  volatile?: Exceptions<ProcedureName<Contract>>
+  volatile?: Exceptions<ProcedureName<Contract, Names>>
   /** Inputs that no answer shows, for example the reason for an entry in a log. */
-  unobserved?: Exceptions<ProcedureName<Contract>>
+  unobserved?: Exceptions<ProcedureName<Contract, Names>>
 }
 
 type OneOrMore<Item> = Item | readonly Item[]

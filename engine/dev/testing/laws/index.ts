@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 import type { App } from 'tallystick/internal/resource'
 import type { Cases } from './cases.ts'
+import { type CollectedCases, toAnyCases } from './collect.ts'
 import { consentHtml, listUnnamedResources } from './consent.ts'
 import { defineLawsOfCalls } from './data-laws.ts'
 import { listTablesWithoutCascade } from './data.ts'
@@ -23,20 +24,22 @@ import { listRefusedTools } from './tools.ts'
 import { createWorlds, type Worlds } from './worlds.ts'
 
 export type { Cases, People } from './cases.ts'
+export { casesOf, collectCases, type ResourceCases } from './collect.ts'
 
 /** Only decides how long a broken application waits, in milliseconds. */
 const START_TIMEOUT = 60_000
 
 /**
  * Defines the tests of the rules that every application obeys. A test file of an application contains one call:
- * `laws(app, cases)`. `environment` contains settings by name, for example `{ LOG_LEVEL: 'error' }` to see the log. Limits
+ * `laws(app, cases)`. `cases` are all cases, or those of `collectCases`. `environment` contains settings by name, for example `{ LOG_LEVEL: 'error' }` to see the log. Limits
  * of calls are off, unless `RATE_LIMITS` is `on`.
  */
 export function laws<Contract extends EngineContract & AnyContractRouter, Fixture>(
   app: App<Contract>,
-  cases: Cases<NoInfer<Contract>, Fixture>,
+  given: Cases<NoInfer<Contract>, Fixture> | CollectedCases,
   environment?: Record<string, string>,
 ) {
+  const cases = toAnyCases(given)
   const procedures = proceduresOf(app.router)
   let running: Running
   let worlds: Worlds

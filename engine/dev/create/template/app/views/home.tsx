@@ -1,10 +1,15 @@
-import { SignIn, useSession } from 'tallystick-dev/page'
+import { createTexts, SignIn, useSession, view } from 'tallystick-dev/page'
 
-import { useLanguage } from '../texts.ts'
+const texts = createTexts({
+  introduction: 'Sign in with your e-mail address. The first sign-in creates an account.',
+  welcome: 'You are signed in. Choose a view above.',
+})
+
+export const home = view({ path: '/', title: 'home', access: 'public', texts, Content: Home })
 
 /** The start page. */
-export function Home() {
-  const { t } = useLanguage()
+function Home() {
+  const { t } = texts.useLanguage()
   const session = useSession()
   return (
     <>

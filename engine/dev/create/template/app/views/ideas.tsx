@@ -1,13 +1,29 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field, Loaded, Problem, useFocusOfList } from 'tallystick-dev/page'
+import { createTexts, Field, Loaded, Problem, useFocusOfList, view } from 'tallystick-dev/page'
 
 import { orpc, type Outputs } from '../api.ts'
-import { useLanguage } from '../texts.ts'
+
+/** The English texts, in ICU MessageFormat. For a further language: `createTexts((language) => …)`. */
+const texts = createTexts({
+  ideas: 'Ideas',
+  ideaTitle: 'Title',
+  addIdea: 'Add a new idea',
+  noIdeas: 'You have no ideas.',
+})
+
+export const ideas = view({
+  path: '/ideas',
+  title: 'ideas',
+  access: 'signedIn',
+  topics: ['ideas'],
+  texts,
+  Content: Ideas,
+})
 
 /** The ideas of the person. Changes by other devices appear without a request of the person. */
-export function Ideas() {
-  const { t } = useLanguage()
+function Ideas() {
+  const { t } = texts.useLanguage()
   const query = useQuery(orpc.ideas.list.queryOptions())
   return (
     <section aria-labelledby="ideas-title">
@@ -20,7 +36,7 @@ export function Ideas() {
           ) : (
             <ul aria-labelledby="ideas-title">
               {ideas.map((idea) => (
-                <IdeaItem key={idea.id} idea={idea} />
+                <IdeaItem key={idea.id} {...idea} />
               ))}
             </ul>
           )
@@ -36,7 +52,7 @@ function useRefresh() {
 }
 
 function NewIdea() {
-  const { t } = useLanguage()
+  const { t } = texts.useLanguage()
   const refresh = useRefresh()
   const [title, setTitle] = useState('')
   const add = useMutation(
@@ -67,8 +83,8 @@ function NewIdea() {
 
 type Idea = Outputs['ideas']['list']['ideas'][number]
 
-function IdeaItem({ idea: { id, title } }: { idea: Idea }) {
-  const { t } = useLanguage()
+function IdeaItem({ id, title }: Idea) {
+  const { t } = texts.useLanguage()
   const item = useFocusOfList()
   const remove = useMutation(orpc.ideas.delete.mutationOptions({ onSuccess: useRefresh() }))
   return (
