@@ -123,8 +123,8 @@ module.exports = {
     ]),
     only('mistakes', '^engine/mistakes/', [
       engineContract,
-      '^engine/resource\\.ts$',
-      '^engine/guard/item-id\\.ts$',
+      '^engine/(items|resource)\\.ts$',
+      '^engine/guard/requirements\\.ts$',
       '^engine/openapi/named-schemas\\.ts$',
       '^engine/values/',
     ]),

@@ -42,7 +42,7 @@ export const readTopics = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : []
 
 /** A topic whose states show the rows of one parent. */
-interface TopicOfParent extends Topic {
+export interface TopicOfParent extends Topic {
   of: string
   input: z.ZodType
 }
