@@ -43,7 +43,7 @@ const publicNames: Record<string, string> = {
 /** Names whose comment has no example yet. */
 const withoutExample: Record<string, string> = {
   'tallystick-contract/query': `
-    KeepLiveOptions RelatedResources keepLive
+    KeepLiveOptions RelatedResources
   `,
   tallystick: `
     App Items Order Patch Resource SampleName Samples consumeLimit isPermitted newestFirst newestFirstByText

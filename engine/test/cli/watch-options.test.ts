@@ -9,7 +9,7 @@ const state = z.object({})
 const status = z.enum(['open', 'closed']).optional()
 const topics = [
   topic('visits', { access: 'public', state }),
-  topic('tasks', { access: 'signedIn', state, input: z.object({ status, limit: z.int().optional() }) }),
+  topic('loans', { access: 'signedIn', state, input: z.object({ status, limit: z.int().optional() }) }),
   topic('tickets', {
     access: 'signedIn',
     state,
@@ -28,8 +28,8 @@ function readOptions(...words: string[]) {
 
 describe('the options of tallystick watch', () => {
   test('become the input of each topic with this field', () => {
-    expect(readOptions('visits', 'tasks', '--status', 'open', '--limit', '5')).toEqual({
-      tasks: { status: 'open', limit: 5 },
+    expect(readOptions('visits', 'loans', '--status', 'open', '--limit', '5')).toEqual({
+      loans: { status: 'open', limit: 5 },
     })
     expect(readOptions('visits')).toEqual({})
   })

@@ -122,7 +122,7 @@ describe('the plan of a new resource', () => {
     expect(contract).toContain("id: 'BookLoanList'")
     const queries = created.get('db/book-loans.ts')
     expect(queries).toMatch(/bookLoans = pgTable\(\s*'book_loans'/)
-    expect(queries).toContain("'book_loans_list'")
+    expect(queries).toContain('bookLoanRows = rows(bookLoans, ')
     expect(created.get('src/book-loans.ts')).toContain("from '../contract/book-loans.ts'")
     expect(created.get('test/cases/book-loans.ts')).toContain(
       "'bookLoans.delete NOT_FOUND': ({ bob, fixture })",
@@ -222,12 +222,12 @@ describe('the plan of a new resource', () => {
 
   test('renames what the code of the sample has under the names of a resource', () => {
     const pages = createProject().plan('pages').created.get('contract/pages.ts')
-    const lists = createProject().plan('lists').created
+    const rows = createProject().plan('rows').created
 
     expect(pages).toContain('  Page as EnginePage,\n')
     expect(pages).toContain('.input(EnginePage.optional())')
-    expect(lists.get('db/lists.ts')).toContain('export { localList as list }')
-    expect(lists.get('src/lists.ts')).toContain('query.list(db')
+    expect(rows.get('db/rows.ts')).toContain('rows as engineRows')
+    expect(rows.get('db/rows.ts')).toContain('rowRows = engineRows(rows')
   })
 
   test('has another name for one item if a schema of the API has the name', () => {
