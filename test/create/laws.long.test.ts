@@ -53,22 +53,33 @@ async function makeMistake(file: string, correct: string | RegExp, mistake: stri
   onTestFinished(() => writeFile(path, before))
 }
 
-const owner = /eq\(loans\.userId, sql\.placeholder\('userId'\)\)/
+/** Handlers of a developer who forgets the owner. */
+const listAll = `async ({ context: { db } }) => ({
+  loans: (await db.select().from(loanRows.table)).map(({ id, title, createdAt }) => ({
+    id, title, createdAt: toUnixSeconds(createdAt),
+  })),
+})`
+const removeAny = `async ({ context: { db }, input: { id }, errors }) => {
+  const { eq } = await import('drizzle-orm')
+  const removed = await db.delete(loanRows.table).where(eq(loanRows.table.id, id)).returning()
+  if (removed.length === 0) throw errors.NOT_FOUND()
+  return { success: true }
+}`
 
 const mistakes: [mistake: string, file: string, correct: string | RegExp, wrong: string, sentence: string][] =
   [
     [
       'a list without owner',
-      'db/loans.ts',
-      owner,
-      'undefined',
+      'src/loans.ts',
+      "page('loans')",
+      listAll,
       'With the rows of Ada, loans.list: loans has',
     ],
     [
       'a deletion without owner',
-      'db/loans.ts',
-      'and(eq(loans.userId, userId), eq(loans.id, id))',
-      'and(sql`${userId}::text is not null`, eq(loans.id, id))',
+      'src/loans.ts',
+      'remove()',
+      removeAny,
       'Bob calls loans.delete with id of Ada.',
     ],
     [
@@ -81,8 +92,8 @@ const mistakes: [mistake: string, file: string, correct: string | RegExp, wrong:
     [
       'a field that is not stored',
       'src/loans.ts',
-      'query.insert(db, user.id, input)',
-      "query.insert(db, user.id, { ...input, title: 'A loan' })",
+      'insert(({ input }) => input)',
+      "insert(({ input }) => ({ ...input, title: 'A loan' }))",
       'another value of `title` changes neither the answer nor a later read',
     ],
     [
