@@ -100,7 +100,7 @@ describe('tallystick add and remove', { timeout: 120_000 }, () => {
     })
     expect([project.texts(), project.migrations()]).toEqual(before)
 
-    project.replace('db/loans.ts', 'import { and,', "import { ideas } from './ideas.ts'\nimport { and,")
+    project.replace('db/loans.ts', 'import { bigint', "import { ideas } from './ideas.ts'\nimport { bigint")
     project.replace(
       'db/loans.ts',
       '    createdAt,',

@@ -78,8 +78,8 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     await writeFile(
       source,
       code.replace(
-        /create: os\.create\.handler\(.*?\n {2}\),/s,
-        `create: os.create.handler(() => {\n    ${failing}\n  }),`,
+        /create: os\.create\.handler\(.*\),\n/,
+        `create: os.create.handler(() => {\n    ${failing}\n  }),\n`,
       ),
     )
     const port = await freePort()

@@ -174,6 +174,7 @@ describe('a connection', () => {
         const before = written
         written = far.bytesWritten
         expect(far.writableLength).toBeGreaterThan(0)
+        expect(written).toBeGreaterThan(0)
         expect(written).toBe(before)
       },
       { timeout: 20_000, interval: 100 },
