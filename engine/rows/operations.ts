@@ -94,13 +94,22 @@ export function createOperations<
   const actions = [...new Set(Object.values(permissions).flat())]
   const isOwned = rows.visibility.owner !== undefined && !rows.visibility.members
 
-  /** Returns the view of a row for a person. */
-  function viewAs({ relations, ...row }: Omit<Row, 'version'> & Related, person: Person) {
+  const known = new Map<string, Viewer<Action>['can']>()
+
+  /** Returns what the relations permit. The rows of a list have few different relations. */
+  function permittedTo(relations: readonly string[]) {
+    const key = relations.join()
+    const can = known.get(key)
+    if (can) return can
     const permitted = ['anyone', ...relations].flatMap((relation) => permissions[relation] ?? [])
-    const can = Object.fromEntries(actions.map((action) => [action, permitted.includes(action)]))
-    // The compiler does not know that the row without its relations is the row again.
-    return view(row as unknown as Row, { can: can as Record<Action, boolean>, relations, person })
+    const created = Object.fromEntries(actions.map((action) => [action, permitted.includes(action)]))
+    known.set(key, created as Record<Action, boolean>)
+    return created as Record<Action, boolean>
   }
+
+  /** Returns the view of a row for a person. */
+  const viewAs = (row: Omit<Row, 'version'> & Related, person: Person) =>
+    view(row, { can: permittedTo(row.relations), relations: row.relations, person })
 
   const show = ({ context: { user } }: Call, row: Omit<Found, 'version'>) => viewAs(row, user)
 

@@ -235,6 +235,8 @@ export function rows<
   const changes = createChanges({ table, columns, visibility, update })
   const largeFields = largeFieldsOf(listed)
 
+  const ofOwner = [OWNER]
+
   const selectOne = prepared((db) =>
     db
       .select({
@@ -248,13 +250,15 @@ export function rows<
       .prepare(`${name}_find`),
   )
 
-  /** Adds the relations, and the owner that a list of own rows does not select. The types of the statements do not know the table. */
-  const related = ({ relation = OWNER, ...row }: AnyRow, { id }: Person) =>
-    ({
-      ...(visibility.owner !== undefined && { [visibility.owner]: id }),
-      ...row,
-      relations: relation.split(','),
-    }) as unknown as Row & Related
+  /**
+   * Adds the relations, and the owner that a list of own rows does not select. Changes the row of the driver: a copy of each row
+   * would take a fourth of the time of a list. The types of the statements do not know the table.
+   */
+  function related(row: AnyRow, { id }: Person) {
+    if (visibility.owner !== undefined) row[visibility.owner] ??= id
+    row.relations = row.relation?.split(',') ?? ofOwner
+    return row as unknown as Row & Related
+  }
   const find = (row: AnyRow | undefined, person: Person) => row && related(row, person)
   const keysetOf = (order = defaultOrder) => (order === undefined ? undefined : orders.get(order))
 

@@ -28,7 +28,7 @@ import {
 import { dummyTable, prepared } from '../statements.ts'
 import type { Person } from '../users.ts'
 import { createVariants } from './variants.ts'
-import { type Branch, type Viewer, viewerPlaceholders, type Visibility } from './visibility.ts'
+import { type Branch, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 export type Columns = Readonly<Record<string, PgColumn>>
 
@@ -80,28 +80,34 @@ export function createLists({ table, columns, listed, visibility, filters, searc
   const withRelation = !hasOneRelation(visibility)
   const createdAt = columns.createdAt as PgColumn
 
-  /** The parts of the list, and what the values of the call add to their conditions. */
+  const isOfParent = (given: Given) => parent !== undefined && given[parent.key] !== undefined
+  const usedFilters = (given: Given) =>
+    filters.filter((field) => given[field] !== undefined && field !== parent?.key)
+
+  /** Identifies the statement for the given values and relations. */
+  const suffixOf = (given: Given, relations: readonly string[] = []) =>
+    [
+      isOfParent(given) ? '_in_parent' : '',
+      ...relations.map((relation) => `_${relation}`),
+      ...usedFilters(given).map(
+        (field) => `_by_${toSnakeCase(field)}${given[field] === null ? '_null' : ''}`,
+      ),
+    ].join('')
+
+  /** The parts of the list, and the condition of the filters. */
   function partsOf(given: Given, relations: readonly string[] | undefined) {
-    const viewer: Viewer = viewerPlaceholders
-    const isOfParent = parent !== undefined && given[parent.key] !== undefined
     const branches: readonly Branch[] =
-      isOfParent && visibility.branchOf
-        ? [visibility.branchOf(viewer, sql.placeholder(parent.key), relations)]
-        : visibility.branches(viewer)
+      parent && isOfParent(given) && visibility.branchOf
+        ? [visibility.branchOf(viewerPlaceholders, sql.placeholder(parent.key), relations)]
+        : visibility.branches(viewerPlaceholders)
     if (branches.length === 0) throw new Error(`A list of ${name} needs the id of a parent: ${parent?.key}`)
-    const used = filters.filter((field) => given[field] !== undefined && field !== parent?.key)
     const isSelected = and(
-      ...used.map((field) => {
+      ...usedFilters(given).map((field) => {
         const column = columns[field] as AnyColumn
         return given[field] === null ? isNull(column) : eq(column, sql.param(sql.placeholder(field), column))
       }),
     )
-    const suffix = [
-      isOfParent ? '_in_parent' : '',
-      ...(relations ? relations.map((relation) => `_${relation}`) : []),
-      ...used.map((field) => `_by_${toSnakeCase(field)}${given[field] === null ? '_null' : ''}`),
-    ].join('')
-    return { branches, isSelected, suffix }
+    return { branches, isSelected }
   }
 
   const selectPage = createVariants(name)
@@ -140,12 +146,12 @@ export function createLists({ table, columns, listed, visibility, filters, searc
     { name: orderName, keyset }: ListOrder,
     relations?: readonly string[],
   ): Promise<SizedRow<AnyRow>[]> {
-    const { branches, isSelected, suffix } = partsOf(given, relations)
     const isSearch = page.q !== undefined
     const position = keyset && (after as SortValues | undefined)
     const shape = position ? `_after${position.map((value) => (value === null ? 0 : 1)).join('')}` : ''
-    const variant = `_list${orderName === undefined ? '' : `_${toSnakeCase(orderName)}`}${suffix}${isSearch ? '_search' : ''}${shape}`
+    const variant = `_list${orderName === undefined ? '' : `_${toSnakeCase(orderName)}`}${suffixOf(given, relations)}${isSearch ? '_search' : ''}${shape}`
     const statement = selectPage(variant, (db) => {
+      const { branches, isSelected } = partsOf(given, relations)
       const order = keyset?.order ?? [desc(createdAt), desc(table.id)]
       const isAfter = keyset
         ? keyset.isAfter(
@@ -188,8 +194,8 @@ export function createLists({ table, columns, listed, visibility, filters, searc
     given: Given,
     relations?: readonly string[],
   ) {
-    const { branches, isSelected, suffix } = partsOf(given, relations)
-    const statement = selectTotal(`_count${suffix}`, (db) => {
+    const statement = selectTotal(`_count${suffixOf(given, relations)}`, (db) => {
+      const { branches, isSelected } = partsOf(given, relations)
       const counts = branches.map(({ from, condition, parents }) =>
         parents
           ? sql`(select ${count()} from (${parents}) as parents join ${from} on ${condition} where ${isSelected ?? sql`true`})`
