@@ -186,6 +186,17 @@ describe.each(Object.entries(databases))('rows on %s', (_, environment) => {
       expect(await bob.tickets.list({ limit: 1, projectId: id, order: 'due' })).toMatchObject({ total: 2 })
     })
 
+    test('are in no list of a member without the permission of the list', async () => {
+      const { ada, id } = await team()
+      const guest = await person()
+      await ada.tickets.create({ projectId: id, title: 'Bolt' })
+      await ada.projects.invite({ id, email: guest.email, role: 'guest' })
+
+      expect(await guest.client.tickets.list({})).toEqual({ tickets: [], total: 0 })
+      expect(await guest.client.tickets.list({ q: 'bolt', limit: 1 })).toEqual({ tickets: [], total: 0 })
+      await expect(guest.client.tickets.list({ projectId: id })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    })
+
     test('are changed, moved and deleted as the relation to the parents permits', async () => {
       const { ada, bob, vera, eve, id } = await team()
       const { id: other } = await bob.projects.create({ name: 'Other' })

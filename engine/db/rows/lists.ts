@@ -99,7 +99,7 @@ export function createLists({ table, columns, listed, visibility, filters, searc
     const branches: readonly Branch[] =
       parent && isOfParent(given) && visibility.branchOf
         ? [visibility.branchOf(viewerPlaceholders, sql.placeholder(parent.key), relations)]
-        : visibility.branches(viewerPlaceholders)
+        : visibility.branches(viewerPlaceholders, relations)
     if (branches.length === 0) throw new Error(`A list of ${name} needs the id of a parent: ${parent?.key}`)
     const isSelected = and(
       ...usedFilters(given).map((field) => {
@@ -135,7 +135,7 @@ export function createLists({ table, columns, listed, visibility, filters, searc
         ...(sortValues ? [sql`sort_values`] : []),
       ],
       sql`, `,
-    )} from (${parents}) as parents cross join lateral (${ofPart}) as ${table} ${end}`
+    )} from (${parents}) as _parents cross join lateral (${ofPart}) as ${table} ${end}`
   }
 
   function list(
@@ -146,6 +146,8 @@ export function createLists({ table, columns, listed, visibility, filters, searc
     { name: orderName, keyset }: ListOrder,
     relations?: readonly string[],
   ): Promise<SizedRow<AnyRow>[]> {
+    if (!keyset && !columns.createdAt)
+      throw new Error(`A list of ${name} needs the column createdAt, or \`orders\` of the rows`)
     const isSearch = page.q !== undefined
     const position = keyset && (after as SortValues | undefined)
     const shape = position ? `_after${position.map((value) => (value === null ? 0 : 1)).join('')}` : ''
@@ -198,7 +200,7 @@ export function createLists({ table, columns, listed, visibility, filters, searc
       const { branches, isSelected } = partsOf(given, relations)
       const counts = branches.map(({ from, condition, parents }) =>
         parents
-          ? sql`(select ${count()} from (${parents}) as parents join ${from} on ${condition} where ${isSelected ?? sql`true`})`
+          ? sql`(select ${count()} from (${parents}) as _parents join ${from} on ${condition} where ${isSelected ?? sql`true`})`
           : sql`(select ${count()} from ${from} where ${and(condition, isSelected)})`,
       )
       return db.select({ total: sql<number>`${sql.join(counts, sql` + `)}`.mapWith(Number) }).from(dummyTable)

@@ -51,8 +51,11 @@ export interface Visibility {
   relation: (viewer: Viewer) => SQL
   /** Condition: the person may see the row, with one of these relations. By default, with any relation. */
   isVisible: (viewer: Viewer, relations?: readonly string[]) => SQL
-  /** The parts of a list of all rows that the person may see. Empty if a list needs the id of a parent. */
-  branches: (viewer: Viewer) => readonly Branch[]
+  /**
+   * The parts of a list of all rows that the person may see, with one of these relations. Empty if a list needs the id of a
+   * parent.
+   */
+  branches: (viewer: Viewer, relations?: readonly string[]) => readonly Branch[]
   /** The rows of one parent. */
   branchOf?: (viewer: Viewer, parent: Placeholder, relations?: readonly string[]) => Branch
   /** Condition: the person may see the parent with an id, with one of these relations. */
@@ -101,7 +104,13 @@ export const owned =
       relations: [OWNER],
       relation: (viewer) => sql`case when ${isOwn(viewer)} then ${ownerText} end`,
       isVisible: (viewer, relations) => either(includes(relations, OWNER) && isOwn(viewer)),
-      branches: (viewer) => [{ from: sql`${table}`, condition: isOwn(viewer), relation: ownerText }],
+      branches: (viewer, relations) => [
+        {
+          from: sql`${table}`,
+          condition: either(includes(relations, OWNER) && isOwn(viewer)),
+          relation: ownerText,
+        },
+      ],
     }
   }
 
@@ -156,25 +165,32 @@ export const shared =
     const members = { table, item: findReference(table, items), roles }
     const isOwn = ({ id }: Viewer) => eq(columns[owner], id)
     const isMember = (viewer: Viewer) => and(eq(members.item, items.id), eq(table.email, viewer.email))
+    /** Condition: the role of a member is one of these relations. No condition for all roles. */
+    const hasRole = (relations: readonly string[] | undefined) => {
+      const permitted = roles.filter((role) => includes(relations, role))
+      if (permitted.length === roles.length) return undefined
+      return permitted.length === 0 ? sql`false` : inArray(table.role, permitted)
+    }
     return {
       owner,
       relations: [OWNER, ...roles],
       members,
       relation: (viewer) =>
         sql`case when ${isOwn(viewer)} then ${ownerText} else (select ${table.role}::text from ${table} where ${isMember(viewer)}) end`,
-      isVisible(viewer, relations) {
-        const permitted = roles.filter((role) => includes(relations, role))
-        const hasRole = permitted.length === roles.length ? undefined : inArray(table.role, permitted)
-        return either(
+      isVisible: (viewer, relations) =>
+        either(
           includes(relations, OWNER) && isOwn(viewer),
-          permitted.length > 0 && sql`exists (select from ${table} where ${and(isMember(viewer), hasRole)})`,
-        )
-      },
-      branches: (viewer) => [
-        { from: sql`${items}`, condition: isOwn(viewer), relation: ownerText },
+          sql`exists (select from ${table} where ${and(isMember(viewer), hasRole(relations))})`,
+        ),
+      branches: (viewer, relations) => [
+        {
+          from: sql`${items}`,
+          condition: either(includes(relations, OWNER) && isOwn(viewer)),
+          relation: ownerText,
+        },
         {
           from: sql`${selectMemberships(members, viewer)} join ${items} on ${eq(items.id, members.item)}`,
-          condition: ne(columns[owner], viewer.id),
+          condition: sql`${and(ne(columns[owner], viewer.id), hasRole(relations))}`,
           relation: sql`${table.role}::text`,
         },
       ],
@@ -208,13 +224,13 @@ export const within =
           relation: relationTo(id, viewer),
         }
       },
-      branches: (viewer) =>
+      branches: (viewer, relations) =>
         of.parent
           ? []
-          : of.branches(viewer).map((branch) => ({
+          : of.branches(viewer, relations).map((branch) => ({
               from: sql`${table}`,
-              condition: eq(reference, sql`parents.id`),
-              relation: sql`parents.relation`,
+              condition: eq(reference, sql`_parents.id`),
+              relation: sql`_parents.relation`,
               parents: sql`select ${parents.id}, ${branch.relation} as relation from ${branch.from} where ${branch.condition}`,
             })),
     }
@@ -260,7 +276,7 @@ export function withRelations(visibility: Visibility, added: RowRelations): Visi
         conditions.length > 0 && sql`${visibility.isVisible(viewer)} and (${or(...conditions)})`,
       )
     },
-    branches: (viewer) => visibility.branches(viewer).map(appendTo(viewer)),
+    branches: (viewer, relations) => visibility.branches(viewer, relations).map(appendTo(viewer)),
     ...(branchOf && {
       branchOf: (viewer: Viewer, parent: Placeholder, relations?: readonly string[]) =>
         appendTo(viewer)(branchOf(viewer, parent, relations)),

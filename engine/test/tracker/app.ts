@@ -19,6 +19,7 @@ const projects = resource(projectContract, projectRows, {
     owner: ['VIEW_PROJECT', 'EDIT_PROJECT', 'CREATE_TICKET', 'SHARE_PROJECT'],
     agent: ['VIEW_PROJECT', 'CREATE_TICKET'],
     viewer: ['VIEW_PROJECT'],
+    guest: [],
   },
   view: ({ id, name, userId }, { can, person }): Project => ({ id, name, mine: userId === person.id, can }),
   procedures: (os, { page, get, insert, update, remove, members, invite, exclude, leave }) => ({

@@ -17,7 +17,7 @@ async function prepare({ ada, administrator }: Record<'ada' | 'administrator', C
   return { id, other, guest, ticketId: ticket.id, commentId: comment.id, text }
 }
 
-const share = (role: 'agent' | 'viewer') => ({
+const share = (role: 'agent' | 'viewer' | 'guest') => ({
   begin: async ({ ada, bob, fixture: { id } }: Scene) =>
     ada.projects.invite({ id, email: (await bob.account.get()).email, role }),
   end: async ({ ada, bob, fixture: { id } }: Scene) =>
@@ -30,12 +30,15 @@ interface Scene {
   fixture: Awaited<ReturnType<typeof prepare>>
 }
 
-/** Calls as Bob, who may only view the project. */
-const asViewer =
-  (call: (bob: Client, fixture: Scene['fixture']) => Promise<unknown>) => async (scene: Scene) => {
-    await share('viewer').begin(scene)
+/** Calls as Bob, who is a member with a role. */
+const as =
+  (role: 'viewer' | 'guest') =>
+  (call: (bob: Client, fixture: Scene['fixture']) => Promise<unknown>) =>
+  async (scene: Scene) => {
+    await share(role).begin(scene)
     return call(scene.bob, scene.fixture)
   }
+const asViewer = as('viewer')
 
 export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> = {
   prepare,
@@ -91,6 +94,7 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'projects.update': asViewer((bob, { id }) => bob.projects.update({ id })),
     'projects.delete': asViewer((bob, { id }) => bob.projects.delete({ id })),
     'projects.members': asViewer((bob, { id }) => bob.projects.members({ id })),
+    'tickets.list': as('guest')((bob, { id }) => bob.tickets.list({ projectId: id })),
     'tickets.create': asViewer((bob, { id }) => bob.tickets.create({ projectId: id, title: 'New' })),
     'tickets.update': asViewer((bob, { ticketId }) => bob.tickets.update({ id: ticketId })),
     'tickets.delete': asViewer((bob, { ticketId }) => bob.tickets.delete({ id: ticketId })),

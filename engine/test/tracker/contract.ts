@@ -65,7 +65,7 @@ const Comment = z.object({
 export type Comment = z.infer<typeof Comment>
 const CommentList = z.object({ comments: z.array(Comment) })
 
-const Member = z.object({ email: z.email().max(MAX_EMAIL), role: z.enum(['agent', 'viewer']) })
+const Member = z.object({ email: z.email().max(MAX_EMAIL), role: z.enum(['agent', 'viewer', 'guest']) })
 const sharing = changing([projectsTopic, ticketsTopic]).meta({
   action: 'SHARE_PROJECT',
   noImpersonation: true,
@@ -160,7 +160,7 @@ export const tickets = resourceContract({
   procedures: {
     list: reading
       .meta({ reads: ticketsTopic, action: inProject('VIEW_PROJECT') })
-      .errors({ NOT_FOUND })
+      .errors(errors)
       .route({ method: 'GET', path: '/api/tickets' })
       .input(
         Page.extend({

@@ -33,7 +33,7 @@ export const projectMembers = pgTable(
       .notNull()
       .references(() => projects.id, { onDelete: 'cascade' }),
     email: text().notNull(),
-    role: text({ enum: ['agent', 'viewer'] }).notNull(),
+    role: text({ enum: ['agent', 'viewer', 'guest'] }).notNull(),
     createdAt,
   },
   (table) => [
