@@ -52,6 +52,8 @@ export interface PageDefinition<Views extends readonly View[] = readonly View[]>
   id?: string
   /** The views in the order of the navigation. */
   views: Views
+  /** Texts that replace texts of every page in the frame and in the views of the account. */
+  texts?: AppTexts<never>
   /**
    * Keeps the queries of the page current, with `keepLive` of tallystick-contract/query. Returns the function that ends
    * the updates. Called only if the person can open a view with topics.

@@ -60,15 +60,19 @@ interface ViewLanguage extends PageLanguage<string> {
 /** The texts of the frame, or of a view in its content. */
 export const LanguageContext = createContext<ViewLanguage | undefined>(undefined)
 
-/** Loads the texts of every page, and the texts of views. Returns the function that returns the texts of a view. */
-async function loadLanguage(language: Language, ofViews: readonly AnyTexts[]) {
+/**
+ * Loads the texts of every page, and the texts of views. Returns the function that returns the texts of a view. `ofFrame` is one
+ * of the views' texts, which replace texts of every page also in the frame and in the views of the account.
+ */
+async function loadLanguage(language: Language, ofViews: readonly AnyTexts[], ofFrame?: AnyTexts) {
   const [texts, ...own] = await Promise.all([
     loadTexts(language),
     ...ofViews.map((each) => each.load(language)),
   ])
   const common = { language, texts }
   // The frame shows texts of views, for example in the notice about a change that can be undone.
-  const frame = createTranslator(language, [common, ...own])
+  const replacing = own.filter((_, index) => ofViews[index] === ofFrame)
+  const frame = createTranslator(language, [...replacing, common, ...own])
   const views = own.map((catalogue) => createTranslator(language, [catalogue, common]))
   return (each: AnyTexts | undefined) => (each && views[ofViews.indexOf(each)]) ?? frame
 }
@@ -79,10 +83,12 @@ async function loadLanguage(language: Language, ofViews: readonly AnyTexts[]) {
  */
 export function LanguageProvider({
   ofViews,
+  ofFrame,
   fallback,
   children,
 }: {
   ofViews: readonly AnyTexts[]
+  ofFrame: AnyTexts | undefined
   fallback: ReactNode
   children: ReactNode
 }) {
@@ -94,7 +100,7 @@ export function LanguageProvider({
   useEffect(() => {
     let isCurrent = true
     const show = async (shown: Language) => {
-      const next = await loadLanguage(shown, ofViews)
+      const next = await loadLanguage(shown, ofViews, ofFrame)
       if (!isCurrent) return
       document.documentElement.lang = shown
       document.documentElement.dir = isRightToLeft(shown) ? 'rtl' : 'ltr'
@@ -109,7 +115,7 @@ export function LanguageProvider({
     return () => {
       isCurrent = false
     }
-  }, [language, ofViews])
+  }, [language, ofViews, ofFrame])
 
   const choose = (next: Language) => {
     localStorage.setItem(STORED, next)

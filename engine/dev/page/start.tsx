@@ -25,7 +25,10 @@ const withoutTexts = (
 /** Shows the page of an application in the element `#page`. */
 export function startPage<const Views extends readonly View[]>({ id, ...definition }: PageDefinition<Views>) {
   const complete = { ...definition, id: id ?? toId(definition.name) }
-  const ofViews = [...new Set(definition.views.flatMap((view) => view.texts ?? []))]
+  const { texts, views } = definition
+  const ofViews = [...new Set([texts, ...views.map((view) => view.texts)])].filter(
+    (each) => each !== undefined,
+  )
   applyTheme()
   reloadAfterFailedImport()
   askBeforeLeaving()
@@ -39,7 +42,7 @@ export function startPage<const Views extends readonly View[]>({ id, ...definiti
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <DefinitionContext value={complete}>
-          <LanguageProvider ofViews={ofViews} fallback={withoutTexts}>
+          <LanguageProvider ofViews={ofViews} ofFrame={texts} fallback={withoutTexts}>
             <Frame />
           </LanguageProvider>
         </DefinitionContext>
