@@ -124,7 +124,7 @@ module.exports = {
     only('mistakes', '^engine/mistakes/', [
       engineContract,
       '^engine/(items|resource)\\.ts$',
-      '^engine/guard/requirements\\.ts$',
+      '^engine/guard/required-permissions\\.ts$',
       '^engine/openapi/named-schemas\\.ts$',
       '^engine/values/',
     ]),

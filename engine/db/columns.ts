@@ -28,13 +28,23 @@ export function updatedIfChanged<Changes extends object>(
   table: Record<keyof Changes | 'updatedAt' | 'version', AnyColumn>,
   changes: Changes,
 ): { updatedAt: SQL<Date>; version: SQL<number> } {
-  const keys = (Object.keys(changes) as (keyof Changes)[]).filter((key) => changes[key] !== undefined)
-  const differs = or(sql`false`, ...keys.map((key) => storesOther(table[key], changes[key])))
-  return {
-    updatedAt: sql`case when ${differs} then now() else ${table.updatedAt} end`,
-    version: sql`${table.version} + (${differs})::int`,
-  }
+  const isChanged = differsFrom(table, changes)
+  return { updatedAt: timeIf(isChanged, table.updatedAt), version: versionIf(isChanged, table.version) }
 }
+
+/** Condition: a column stores another value than the new value. */
+export function differsFrom<Changes extends object>(
+  table: Readonly<Record<keyof Changes, AnyColumn>>,
+  changes: Changes,
+): SQL {
+  const keys = (Object.keys(changes) as (keyof Changes)[]).filter((key) => changes[key] !== undefined)
+  return sql`(${or(sql`false`, ...keys.map((key) => storesOther(table[key], changes[key])))})`
+}
+
+export const timeIf = (isChanged: SQL, updatedAt: AnyColumn) =>
+  sql<Date>`case when ${isChanged} then now() else ${updatedAt} end`
+
+export const versionIf = (isChanged: SQL, version: AnyColumn) => sql<number>`${version} + ${isChanged}::int`
 
 /**
  * Condition: the column stores another value than the new value. Compares the bytes (`*<>`), because some types have no

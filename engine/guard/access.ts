@@ -10,7 +10,7 @@ import { isBearer } from './authentication.ts'
 import { networkOf } from './networks.ts'
 import { isPermitted } from './permissions.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
-import type { Requirement } from './requirements.ts'
+import type { RequiredPermission } from './required-permissions.ts'
 
 type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 
@@ -68,7 +68,7 @@ export function requireAccess(
 export async function requirePermission(
   { db }: Context,
   procedure: ProcedureContract,
-  { action, items, id }: Requirement,
+  { action, items, id }: RequiredPermission,
   { user }: Caller,
 ): Promise<readonly Recipient[]> {
   const { permissions = {}, findRelation } = items

@@ -15,7 +15,12 @@ import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
 import { toPublicError } from './public-errors.ts'
-import { decodeId, type Requirement, requirementsOf } from './requirements.ts'
+import {
+  decodeId,
+  isOfOwnItem,
+  type RequiredPermission,
+  requiredPermissionsOf,
+} from './required-permissions.ts'
 import { statementChecksOf } from './statement-checks.ts'
 
 const builder = os.$context<Context>().$meta<Meta>({})
@@ -119,22 +124,23 @@ async function checkAndHandle<Output>(
   const { updates = [], ifMatch } = procedure.meta
   const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
-  const requirements = caller ? await requirementsOf(context.resources, procedure, path, input) : []
-  const id = ifMatch ? await decodeId(procedure, input) : undefined
-  const checkAll = async (each: readonly Requirement[]) => {
+  const required = caller ? await requiredPermissionsOf(context.resources, procedure, path, input) : []
+  const own = required.find(({ action }) => isOfOwnItem(action))
+  const id = own?.id ?? (ifMatch ? await decodeId(procedure, input) : undefined)
+  const checkAll = async (permissions: readonly RequiredPermission[]) => {
     const recipients: Recipient[] = []
     if (caller)
-      for (const requirement of each)
-        recipients.push(...(await requirePermission(context, procedure, requirement, caller)))
+      for (const permission of permissions)
+        recipients.push(...(await requirePermission(context, procedure, permission, caller)))
     return recipients
   }
   // A malformed request never reaches the statement.
   const isInStatement = context.malformed ? undefined : checksOf(procedure, items)
-  const found = await checkAll(requirements.filter(({ action }) => !isInStatement?.(action)))
+  const found = await checkAll(required.filter(({ action }) => !isInStatement?.(action)))
   const ofCaller = caller ? [{ person: caller.user.id }] : []
   if (context.malformed) throw context.malformed
   const checkPermissions = async () => {
-    await checkAll(requirements)
+    await checkAll(required)
     if (items && caller) await requireAcceptedVersion(context, caller, items, id)
   }
   try {

@@ -1,7 +1,7 @@
 import type { AnyProcedure } from '@orpc/server'
 import { actionsOf, isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract/internal'
 
-import { concernsItem, fieldSchemaOf } from '../guard/requirements.ts'
+import { concernsItem, fieldSchemaOf } from '../guard/required-permissions.ts'
 import type { Items } from '../items.ts'
 import type { Resource, Resources } from '../resource.ts'
 import { suggest } from './suggestions.ts'
@@ -93,6 +93,16 @@ const checksOfItems: readonly Check[] = [
         return `no relation permits the action ${action.name}${suggest(action.name, actions) || `; add the action to \`permissions\` in the items of the resource${action.of === undefined ? '' : ` ${action.of}`}`}`
     }
     return undefined
+  },
+  ({ resource: { rows }, resources, procedure }) => {
+    const { parent } = rows?.visibility ?? {}
+    const other = actionsOf(metaOf(procedure)).find(
+      ({ of = '', id }) => id === parent?.key && resources[of]?.rows?.table !== parent.rows.table,
+    )
+    return (
+      other &&
+      `the field ${other.id} names a parent of the rows, but the action ${other.name} belongs to ${other.of ?? 'the resource itself'}; name the resource of the parent with \`of\``
+    )
   },
   (declared) => {
     const { procedure } = declared

@@ -9,6 +9,7 @@ import { createError } from '../guard/access.ts'
 import { versionTag } from '../guard/conditions.ts'
 import { isPermitted } from '../guard/permissions.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
+import { isOfOwnItem } from '../guard/required-permissions.ts'
 import { checksInStatement } from '../guard/statement-checks.ts'
 import { newestFirst, newestFirstByText, readPage, readSortedPage } from '../lists/pagination.ts'
 import type { Recipient } from '../live-stream.ts'
@@ -17,7 +18,7 @@ import type { Recipient } from '../live-stream.ts'
 export type Permissions<Action extends string = string> = Readonly<Record<string, readonly Action[]>>
 
 /** What `view` receives beside a row: `view: (row, { can }): Project => ({ id: row.id, can })`. */
-export interface Viewer<Action extends string> {
+export interface ViewContext<Action extends string> {
   /** The actions that the caller may do with the row. */
   can: Readonly<Record<Action, boolean>>
   /** The relations of the caller to the row. */
@@ -66,7 +67,7 @@ function requirementsOf(
 ): Requirements {
   const requirements: Requirements = { versions: context.acceptedVersions }
   for (const { name, of, id } of actionsOf(procedure['~orpc'].meta)) {
-    if (of === undefined && id === 'id') requirements.relations = relationsWith(permissions, name)
+    if (isOfOwnItem({ of, id })) requirements.relations = relationsWith(permissions, name)
     else if (id === visibility.parent?.key)
       requirements.parentRelations = relationsWith(
         of === undefined ? permissions : context.resources[of]?.items?.permissions,
@@ -75,8 +76,6 @@ function requirementsOf(
   }
   return requirements
 }
-
-const coversOwn = ({ of, id }: ItemAction) => of === undefined && id === 'id'
 
 /** Creates the handlers of a resource with rows. */
 export function createOperations<
@@ -88,28 +87,18 @@ export function createOperations<
 >(
   rows: Rows<Row, New, Changes>,
   permissions: Permissions<Action>,
-  view: (row: Omit<Row, 'version'>, viewer: Viewer<Action>) => View,
+  view: (row: Omit<Row, 'version'>, viewer: ViewContext<Action>) => View,
 ) {
   type Found = Row & Related
   const actions = [...new Set(Object.values(permissions).flat())]
   const isOwned = rows.visibility.owner !== undefined && !rows.visibility.members
 
-  const known = new Map<string, Viewer<Action>['can']>()
-
-  /** Returns what the relations permit. The rows of a list have few different relations. */
-  function permittedTo(relations: readonly string[]) {
-    const key = relations.join()
-    const can = known.get(key)
-    if (can) return can
-    const permitted = ['anyone', ...relations].flatMap((relation) => permissions[relation] ?? [])
-    const created = Object.fromEntries(actions.map((action) => [action, permitted.includes(action)]))
-    known.set(key, created as Record<Action, boolean>)
-    return created as Record<Action, boolean>
-  }
-
   /** Returns the view of a row for a person. */
-  const viewAs = (row: Omit<Row, 'version'> & Related, person: Person) =>
-    view(row, { can: permittedTo(row.relations), relations: row.relations, person })
+  function viewAs(row: Omit<Row, 'version'> & Related, person: Person) {
+    const permitted = ['anyone', ...row.relations].flatMap((relation) => permissions[relation] ?? [])
+    const can = Object.fromEntries(actions.map((action) => [action, permitted.includes(action)]))
+    return view(row, { can: can as Record<Action, boolean>, relations: row.relations, person })
+  }
 
   const show = ({ context: { user } }: Call, row: Omit<Found, 'version'>) => viewAs(row, user)
 
@@ -188,7 +177,7 @@ export function createOperations<
         if (!row) return throwMissing(call)
         announceMember(call, row, address)
         return showWithTag(call, row)
-      }, coversOwn),
+      }, isOfOwnItem),
 
     /** Removes the person with an address from the row, if there is one. */
     exclude: <Given extends ItemCall>(map: (call: Given) => string) =>
@@ -202,7 +191,7 @@ export function createOperations<
         if (!row) return throwMissing(call)
         announceMember(call, row, address)
         return showWithTag(call, row)
-      }, coversOwn),
+      }, isOfOwnItem),
 
     /** Ends the access of the caller to the row that another person shares. */
     leave: () =>
@@ -214,7 +203,7 @@ export function createOperations<
           return throwMissing(call)
         announceMember(call, row, user.email)
         return { success: true }
-      }, coversOwn),
+      }, isOfOwnItem),
 
     /**
      * Lists a page. `list` is the name of the list in the output, `total` the name of the number of all rows. The input can
@@ -252,7 +241,7 @@ export function createOperations<
         const isReadable =
           row && (!relations || row.relations.some((relation) => relations.includes(relation)))
         return isReadable ? showWithTag(call, row) : throwMissing(call)
-      }, coversOwn),
+      }, isOfOwnItem),
 
     /** Inserts a row with the values that `map` returns. */
     insert: <Given extends Call, Values extends New>(
@@ -282,7 +271,7 @@ export function createOperations<
         if (!row) return throwMissing(call)
         announceRow(call, row, ...(before ? [before] : []))
         return showWithTag(call, row)
-      }, coversOwn),
+      }, isOfOwnItem),
 
     /**
      * Deletes the row with the id in the input. Returns whether a row was deleted. With `isRequired`, throws 404 if there was none.
@@ -294,6 +283,6 @@ export function createOperations<
         if (row) announceRow(call, row)
         else if (isRequired || acceptedVersions) return throwMissing(call)
         return { success: true }
-      }, coversOwn),
+      }, isOfOwnItem),
   }
 }

@@ -20,7 +20,7 @@ import { versionTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
 import type { Items } from '../items.ts'
 import type { Resource, ResourceNames, Samples } from '../resource.ts'
-import { createOperations, type Permissions, recipientsOf, type Viewer } from './operations.ts'
+import { createOperations, type Permissions, recipientsOf, type ViewContext } from './operations.ts'
 
 /** The implementers of the procedures, with the guard. */
 type Implementers<Contracts extends ProcedureContracts> = ImplementerInternalWithMiddlewares<
@@ -48,7 +48,7 @@ interface Options<
   /** The actions that each relation to a row permits. The relations come from the rows, for example `owner`. */
   permissions?: Permissions<Action>
   /** Returns a row as the contract describes it. */
-  view: (row: Omit<Row, 'version'>, viewer: Viewer<Action>) => View
+  view: (row: Omit<Row, 'version'>, viewer: ViewContext<Action>) => View
   /** Returns the procedures. The operations are handlers: `update: os.update.handler(update(({ input }) => input))`. */
   procedures: (
     os: Implementers<Contracts>,
@@ -132,7 +132,10 @@ export function resource<
     return selectWith(
       (db: Database, person: Person) => ({ own: rows.all(db, person) }),
       ({ own }, person) => ({
-        [field]: own.map((row) => operations.viewAs({ ...row, relations: [OWNER] }, person)),
+        [field]: own.map(({ relation = OWNER, ...row }) =>
+          // The row without its relation is the row again, which the compiler does not know.
+          operations.viewAs({ ...(row as unknown as Row), relations: relation.split(',') }, person),
+        ),
       }),
     )
   }

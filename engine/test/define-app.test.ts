@@ -17,6 +17,7 @@ import type { Resource } from '../resource.ts'
 import { app } from './library/app.ts'
 import { loansTopic } from './library/contract.ts'
 import { loans as libraryLoans } from './library/loans.ts'
+import { ticketRows } from './tracker/db.ts'
 
 /** Creates a procedure that reads, with metadata, at a path. */
 const procedure = (meta: Meta, path: `/${string}` = '/api/books') =>
@@ -71,6 +72,20 @@ const mistakes: Mistake[] = [
     'an action of a resource without items',
     { procedures: { edit: change({ action: 'EDIT_LOAN' }) } },
     'books.edit: no relation permits the action EDIT_LOAN; add the action to `permissions` in the items of the resource',
+  ],
+  [
+    'an action of a parent that belongs to another resource',
+    {
+      procedures: {
+        move: change(
+          { action: { name: 'EDIT_LOAN', of: 'books', id: 'projectId' } },
+          z.object({ projectId: RowId }),
+        ),
+      },
+      items,
+      rows: ticketRows,
+    },
+    'books.move: the field projectId names a parent of the rows, but the action EDIT_LOAN belongs to books; name the resource of the parent with `of`',
   ],
   [
     'If-Match without an entity tag',

@@ -20,7 +20,7 @@ const publicNames: Record<string, string> = {
     ClientWithHeaders KeepLiveOptions LiveStatus QueryUtils RelatedResources createQueryUtils keepLive
   `,
   tallystick: `
-    Announce App Caller Context Items Order Patch Permissions Reply Resource SampleName Samples Viewer consumeLimit
+    Announce App Caller Context Items Order Patch Permissions Reply Resource SampleName Samples ViewContext consumeLimit
     createTranslation defineApp isPermitted newestFirst newestFirstByText readPage resource toUnixSeconds
     toUnixTimes versionTag withCaller withoutCaller
   `,

@@ -1,11 +1,11 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 
-import { type AcceptedVersions, hasAcceptedVersion, updatedIfChanged } from '../columns.ts'
+import { type AcceptedVersions, differsFrom, hasAcceptedVersion, timeIf, versionIf } from '../columns.ts'
 import type { Database } from '../database.ts'
 import type { Person } from '../users.ts'
 import { type AnyRow, type Columns, hasOneRelation } from './lists.ts'
-import type { Visibility } from './visibility.ts'
+import type { Viewer, Visibility } from './visibility.ts'
 
 /** What a row and its person must fulfill, so that a statement changes the row. */
 export interface Requirements {
@@ -16,6 +16,22 @@ export interface Requirements {
   /** The relations to a new parent that permit to move a row there. By default, every relation. */
   parentRelations?: readonly string[] | undefined
 }
+
+/** Returns the condition of a change: the row has the id and an accepted version, and the person has one of the relations. */
+export const createCondition =
+  (table: PgTable & { id: PgColumn }, { version }: Columns, visibility: Visibility) =>
+  (person: Person, id: unknown, { versions = 'any', relations }: Requirements) =>
+    and(
+      eq(table.id, id),
+      visibility.isVisible(person, relations),
+      version && hasAcceptedVersion(version, versions),
+    )
+
+/** Returns the columns of a row, with the relations of a person if they differ between rows. */
+export const selectedBy = (columns: Columns, visibility: Visibility) => (viewer: Viewer) => ({
+  ...columns,
+  ...(!hasOneRelation(visibility) && { relation: sql<string>`(${visibility.relation(viewer)})` }),
+})
 
 interface Options {
   table: PgTable & { id: PgColumn }
@@ -30,30 +46,20 @@ export function createChanges({ table, columns, visibility, update: fields }: Op
   const { parent, isParentVisible } = visibility
   const { version, updatedAt } = columns
 
-  const isChangeable = (person: Person, id: unknown, { versions = 'any', relations }: Requirements) =>
-    and(
-      eq(table.id, id),
-      visibility.isVisible(person, relations),
-      version && hasAcceptedVersion(version, versions),
-    )
+  const isChangeable = createCondition(table, columns, visibility)
 
-  const returned = (person: Person) => ({
-    ...columns,
-    ...(!hasOneRelation(visibility) && { relation: sql<string>`(${visibility.relation(person)})` }),
-  })
+  const returned = selectedBy(columns, visibility)
 
   /** The new values, with the new time and version if a value differs. */
   function valuesOf(changes: Readonly<Record<string, unknown>>) {
     const given = Object.fromEntries(
       fields.flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]])),
     )
-    const table = { ...columns, updatedAt: updatedAt ?? version, version: version ?? updatedAt }
-    const stamps: Record<string, SQL> =
-      (updatedAt ?? version) ? updatedIfChanged(table as Record<string, PgColumn>, given as never) : {}
+    const isChanged = differsFrom(columns, given)
     return {
       ...given,
-      ...(updatedAt && { updatedAt: stamps.updatedAt }),
-      ...(version && { version: stamps.version }),
+      ...(updatedAt && { updatedAt: timeIf(isChanged, updatedAt) }),
+      ...(version && { version: versionIf(isChanged, version) }),
     }
   }
 

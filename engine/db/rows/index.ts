@@ -16,7 +16,7 @@ import { createKeyset, type Keyset, type SortKey, type SortValues } from '../key
 import type { PageRequest, Position, SizedRow } from '../pagination.ts'
 import { prepared } from '../statements.ts'
 import type { Person } from '../users.ts'
-import { createChanges, type Requirements } from './changes.ts'
+import { createChanges, type Requirements, selectedBy } from './changes.ts'
 import { createInsert } from './inserts.ts'
 import { type AnyRow, type Columns, createLists, type Given, hasOneRelation, largeFieldsOf } from './lists.ts'
 import { createMembers } from './members.ts'
@@ -117,10 +117,6 @@ export interface Rows<Row = object, New = never, Changes = never> {
   isVersioned: boolean
   /** Whether the ids are texts, for example UUIDs. */
   hasTextIds: boolean
-  /** The names of the fields that filter a list. */
-  filters: readonly string[]
-  /** The names of the orders. The first is the default. */
-  orders: readonly string[]
   /** The keyset of an order. Undefined for the default order of tables without `orders`: newest first. */
   keysetOf: (order: string | undefined) => Keyset | undefined
   /** The values that limit the bytes of a page. */
@@ -163,14 +159,14 @@ export interface Rows<Row = object, New = never, Changes = never> {
   /** Deletes all rows that the person owns. */
   clear: (db: Database, person: Person) => PromiseLike<unknown>
   /** The query of an export: the rows that the person owns or wrote, newest first. */
-  all: (db: Database, person: Person) => SQLWrapper & PromiseLike<Row[]>
+  all: (db: Database, person: Person) => SQLWrapper & PromiseLike<(Row & { relation?: string })[]>
   /** The people with access to a row by address. Undefined if the rows have no members. */
   members: ReturnType<typeof createMembers> | undefined
   /** Lists the ids that a list of all rows depends on, besides the account: of the parents, or of rows of other people. */
   listSources: (db: Database, person: Person) => Promise<(string | number)[]>
 }
 
-/** The page of a list, with the name of its order. */
+/** A page, from the beginning of a list or after a position in its order. */
 export type RowsRequest = PageRequest<Position | SortValues>
 
 /**
@@ -237,14 +233,11 @@ export function rows<
 
   const ofOwner = [OWNER]
 
+  const withRelation = selectedBy(columns, visibility)
+
   const selectOne = prepared((db) =>
     db
-      .select({
-        ...columns,
-        ...(!hasOneRelation(visibility) && {
-          relation: sql<string>`(${visibility.relation(viewerPlaceholders)})`,
-        }),
-      })
+      .select(withRelation(viewerPlaceholders))
       .from(anyTable)
       .where(and(eq(table.id, sql.placeholder('id')), visibility.isVisible(viewerPlaceholders)))
       .prepare(`${name}_find`),
@@ -268,8 +261,6 @@ export function rows<
     visibility,
     isVersioned: columns.version !== undefined,
     hasTextIds: table.id.dataType === 'string',
-    filters: filter,
-    orders: [...orders.keys()],
     keysetOf,
     textsOf: (row) => largeFields.map((field): unknown => Reflect.get(row, field) ?? null),
     async list(db, person, page, { order = defaultOrder, ...selection } = {}, relations) {
@@ -300,11 +291,11 @@ export function rows<
     clear: (db, person) => db.delete(anyTable).where(visibility.isVisible(person, [OWNER])),
     all: (db, person) => {
       const query = db
-        .select()
+        .select(withRelation(person))
         .from(anyTable)
         .where(visibility.isVisible(person, author === undefined ? [OWNER] : [OWNER, 'author']))
         .orderBy(...(columns.createdAt ? [desc(columns.createdAt)] : []), desc(table.id))
-      return query as unknown as SQLWrapper & PromiseLike<Row[]>
+      return query as unknown as SQLWrapper & PromiseLike<(Row & { relation?: string })[]>
     },
     members: visibility.members && createMembers(table, visibility, visibility.members),
     listSources: lists.listSources,

@@ -10,10 +10,9 @@ import {
   type PageRequest,
   type SizedRow,
 } from '../pagination.ts'
-import { hasAcceptedVersion } from '../columns.ts'
 import { prepared } from '../statements.ts'
 import type { Person } from '../users.ts'
-import type { Requirements } from './changes.ts'
+import { createCondition, type Requirements } from './changes.ts'
 import { columnName } from './inserts.ts'
 import type { Members, Visibility } from './visibility.ts'
 
@@ -52,13 +51,7 @@ export function createMembers(
     return limitBytes(db, rows, listed, { texts: [email], order }).prepare(`${name}_list`)
   })
 
-  const { version } = getTableColumns(items)
-  const isPermitted = (person: Person, id: unknown, { relations, versions = 'any' }: Requirements) =>
-    and(
-      eq(items.id, id),
-      visibility.isVisible(person, relations),
-      version && hasAcceptedVersion(version, versions),
-    )
+  const isPermitted = createCondition(items, getTableColumns(items), visibility)
 
   const itemName = columnName(item)
   const insertable = pgTable(name, { item: text(itemName), email: text('email'), role: text('role') })

@@ -7,11 +7,14 @@ import { isPermitted } from './permissions.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
 
 /** A permission that a call needs: for an action on the item with an id. */
-export interface Requirement {
+export interface RequiredPermission {
   action: ItemAction
   items: Items
   id: unknown
 }
+
+/** Returns whether an action concerns the item of the procedure's own resource. */
+export const isOfOwnItem = ({ of, id }: Pick<ItemAction, 'of' | 'id'>) => of === undefined && id === 'id'
 
 /** Returns whether an action concerns an item. An action of `anyone` needs no item. */
 export const concernsItem = ({ name }: ItemAction, items: Items | undefined) =>
@@ -42,26 +45,26 @@ export async function decodeId(procedure: ProcedureContract, input: unknown, fie
 }
 
 /** Returns the resource that an action belongs to: by default, the resource with the procedure. */
-export const itemsOfAction = (
+const itemsOfAction = (
   resources: Readonly<Record<string, GuardedResource>>,
   { of }: ItemAction,
   [name = '']: readonly string[],
 ): Items | undefined => resources[of ?? name]?.items
 
 /** Returns the permissions that a call needs, with the decoded ids. An optional id that is not given needs no permission. */
-export async function requirementsOf(
+export async function requiredPermissionsOf(
   resources: Readonly<Record<string, GuardedResource>>,
   procedure: ProcedureContract,
   path: readonly string[],
   input: unknown,
-): Promise<Requirement[]> {
-  const requirements: Requirement[] = []
+): Promise<RequiredPermission[]> {
+  const permissions: RequiredPermission[] = []
   for (const action of actionsOf(procedure.meta)) {
     const items = itemsOfAction(resources, action, path)
     if (!items?.permissions) throw new Error(`No relation permits the action ${action.name}`)
     if (!concernsItem(action, items)) continue
     const id = await decodeId(procedure, input, action.id)
-    if (id !== undefined) requirements.push({ action, items, id })
+    if (id !== undefined) permissions.push({ action, items, id })
   }
-  return requirements
+  return permissions
 }
