@@ -1,37 +1,42 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import type { AnyProcedure } from '@orpc/server'
-import type { Language, Scope, Topic } from 'tallystick-contract'
+import type { Scope, Topic } from 'tallystick-contract'
 
-import type { Database } from './db/database.ts'
-import type { PersonalData } from './db/personal-data.ts'
-import type { Rows } from './db/rows/index.ts'
-import type { Person } from './db/users.ts'
-import type { Caller } from './caller.ts'
-import type { Context } from './context.ts'
-import type { GuardedResource } from './items.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { PersonalData } from '../db/accounts/personal-data.ts'
+import { MAIL_QUEUE } from '../db/jobs/tables.ts'
+import type { Person } from '../db/accounts/users.ts'
+import type { Caller } from '../call/caller.ts'
+import type { Context } from '../call/context.ts'
+import type { GuardedResource } from '../call/items.ts'
+import type { TextByLanguage } from '../texts/catalogues.ts'
+import type { Endpoints } from './endpoint.ts'
+import type { StartHook } from './hooks.ts'
+import type { Jobs } from './job.ts'
+import { hasMails, type MailTemplates } from './mail-template.ts'
 import type { RateLimits } from './rate-limits.ts'
 
-/** The name of a resource by language. A language without a name has the English name. */
-export type ResourceNames = Readonly<Partial<Record<Language, string>> & { en: string }>
-
-/** The procedures of a resource, and what the engine must know of the resource. */
+/**
+ * The procedures of a resource, and what the engine must know of the resource.
+ *
+ * @example
+ * export const visits = { description: 'The visits.', procedures } satisfies Resource
+ */
 export interface Resource extends GuardedResource {
   /** A sentence for the OpenAPI document. */
   description: string
   /** The names for the consent page. By default, the English name consists of the words of the name in the contract. */
-  names?: ResourceNames
+  names?: TextByLanguage
   procedures: Readonly<Record<string, AnyProcedure>>
-  /** The rows that are the items of the resource. */
-  rows?: Pick<Rows, 'table' | 'visibility'>
-  /** Required if the contract of the resource declares a part of the export (engine/contract/account.ts). */
+  /** Required if the contract of the resource declares a part of the export (engine/contract/built-in/account.ts). */
   personalData?: PersonalData
   /** Imports the sample data on demand, because only `tallystick seed` needs the data. */
   importSamples?: () => Promise<{ samples: Samples }>
   watch?: Watch
   datastar?: Datastar
   /**
-   * Returns whether a body asks for the alternative procedure of a method and path
-   * (engine/http/protocols/alternatives.ts).
+   * Returns whether a body asks for the alternative procedure of a method and path. Two procedures can answer the same method and
+   * path, for example two forms of one resource; the body selects (engine/http/protocols/alternatives.ts).
    */
   isRequestedBy?: (body: Readonly<Record<string, unknown>>) => boolean
 }
@@ -39,7 +44,12 @@ export interface Resource extends GuardedResource {
 /** The resources by the name of the resource in the contract. */
 export type Resources = Readonly<Record<string, Resource>>
 
-/** An application, as `defineApp` assembles it. */
+/**
+ * An application, as `defineApp` assembles it.
+ *
+ * @example
+ * const start = (app: App) => runCommand({ name: app.name, contract, loadApp: () => Promise.resolve(app) })
+ */
 export interface App<
   Contract extends AnyContractRouter = AnyContractRouter,
   Implementation = Readonly<Record<string, Resource['procedures']>>,
@@ -59,18 +69,38 @@ export interface App<
   /** The folder of the migrations, as drizzle-kit writes the files. */
   migrationsFolder: string
   resources: Resources
+  /** The jobs by their names. */
+  jobs: Jobs
+  /** The templates of e-mails by their names. */
+  mails: MailTemplates
   router: Implementation
+  endpoints: Endpoints
   /** The personal data of all resources, in the order of the export. */
   personalData: PersonalData
   rateLimits: RateLimits
   /** The names of the resources that an OAuth app with a scope can access. */
-  scopeResources: Readonly<Record<Scope, readonly ResourceNames[]>>
+  scopeResources: Readonly<Record<Scope, readonly TextByLanguage[]>>
+  /**
+   * Runs in each process that serves, after the migrations and before the first request. An error ends the start. The returned
+   * function runs after the last answer, and before the database closes.
+   */
+  onStart?: StartHook | undefined
 }
+
+/** What the database of an application needs (engine/db/migrate/). */
+export const wantedMigrations = ({
+  migrationsFolder,
+  jobs,
+  mails,
+}: Pick<App, 'migrationsFolder' | 'jobs' | 'mails'>) => ({
+  migrationsFolder,
+  queues: [...Object.keys(jobs), ...(hasMails(mails) ? [MAIL_QUEUE] : [])],
+})
 
 /**
  * What the states of a topic depend on, besides the data of the caller and the input. A stream receives the changes that are
- * announced to the caller's account and address, to these accounts and to these parents (`context.announce`). The lists are
- * read again before each read of a state, so a change of a membership is announced to the address of the member.
+ * announced (`context.announce`) to the caller's account and address, to the accounts of `listOtherOwners`, and to the parents of
+ * `listParents`. Both lists are read again before each read of a state.
  */
 export interface Watch {
   topic: Topic
@@ -82,13 +112,19 @@ export interface Watch {
   /** Lists the accounts of other people whose own data a state shows. For members of a parent, use `listParents`. */
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
   /**
-   * Lists the ids of the parents whose data a state shows, for example of the projects of a person. If the topic has `of`, a
-   * state receives only the changes of its own parent: the list then serves only the deletion of an account.
+   * Lists the ids of the parents whose data a state shows, for example of the projects of a person. Announce a change of a membership
+   * to the address of the member, so that the member's stream reads the list again. If the topic has `of`, a state receives only the
+   * changes of its own parent, and the list is read only when an account is deleted: the change is announced to these parents.
    */
   listParents?: (db: Database, person: Person) => Promise<readonly (string | number)[]>
 }
 
-/** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
+/**
+ * An update of a Datastar page: the new inner HTML of one element, and new values of signals.
+ *
+ * @example
+ * const patch = ({ visits }: VisitList): Patch => ({ selector: '#visits', html: listHtml(visits), signals: {} })
+ */
 export interface Patch {
   selector: string
   html: string
@@ -106,10 +142,23 @@ export interface Datastar {
   live?: { topic: Topic; read?: AnyProcedure; patch: (state: never, of: never) => Patch }
 }
 
-/** The names of the sample accounts. */
+/**
+ * The names of the sample accounts.
+ *
+ * @example
+ * const titles: Record<SampleName, string> = { ada: 'The first program', charles: 'The engine' }
+ */
 export type SampleName = 'ada' | 'charles'
 
-/** The sample data of a resource (src/samples/). */
+/**
+ * The sample data of a resource (src/samples/).
+ *
+ * @example
+ * export const samples: Samples = {
+ *   topics: [ideasTopic],
+ *   add: async (db, name, people) => void (await ideaRows.insert(db, people[name], { title: titles[name] })),
+ * }
+ */
 export interface Samples {
   /** The topics that show the data. */
   topics: readonly Topic[]

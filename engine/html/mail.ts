@@ -1,18 +1,19 @@
 import { htmlEscape } from 'escape-goat'
 
-import type { Translator } from '../translation/index.ts'
+import type { Translator } from '../texts/translation.ts'
 import { colors } from './tokens.ts'
 
 /** The content of an e-mail. Its HTML part and its plain text contain the same texts in the same order. */
 interface MailContent {
   /** The name of the application. */
   name: string
-  intro: string
-  /** Follows the introduction: on the same line in plain text, large in HTML. */
-  code: string
-  paragraphs: string[]
+  paragraphs: readonly string[]
+  /** Follows the first paragraph: on the same line in plain text, large in HTML. */
+  code?: string
+  /** A button in HTML, and the address in plain text. */
+  link?: { label: string; url: string } | undefined
   /** What to do with an unwanted e-mail. */
-  advice: string
+  advice?: string | undefined
 }
 
 interface Element {
@@ -33,10 +34,16 @@ const elements = {
     colors: { 'background-color': 'surface', 'border-color': 'line', color: 'text' },
   },
   code: {
+    // The indent is the space that `letter-spacing` adds after the last digit, so that the code is in the center.
     style:
       'margin:16px 0;padding:16px 8px;border-radius:8px;font:600 40px/1.2 ui-monospace,Menlo,Consolas,monospace;' +
       'letter-spacing:0.15em;text-indent:0.15em;text-align:center;-webkit-user-select:all;user-select:all',
     colors: { 'background-color': 'page', color: 'text' },
+  },
+  link: {
+    style:
+      'display:inline-block;margin:16px 0 0;padding:10px 20px;border-radius:8px;font-weight:600;text-decoration:none',
+    colors: { 'background-color': 'fill', color: 'on-fill' },
   },
   advice: { style: 'margin:16px 0 0;font-size:14px', colors: { color: 'muted' } },
 } satisfies Record<string, Element>
@@ -49,19 +56,50 @@ const declarations = (element: Element, theme: 0 | 1, priority = '') =>
 const attributes = (name: keyof typeof elements) =>
   `class="${name}" style="${elements[name].style};${declarations(elements[name], 0)}"`
 
-const darkStyle = Object.entries(elements)
-  .map(([name, element]) => `.${name}{${declarations(element, 1, '!important')}}`)
-  .join('\n')
+/** The dark colors of the elements in some HTML. `!important`, because the light colors are inline styles. */
+const darkStyleOf = (html: string) =>
+  Object.entries(elements)
+    .filter(([name]) => html.includes(`class="${name}"`))
+    .map(([name, element]) => `.${name}{${declarations(element, 1, '!important')}}`)
+    .join('\n')
 
-/** Renders the two parts of an e-mail. The HTML loads nothing and has no link. */
-export const renderMail = (
+const codeHtml = (code: MailContent['code']) =>
+  code === undefined ? '' : `<p ${attributes('code')}\ndir="ltr">${htmlEscape(code)}</p>\n`
+
+const linkHtml = (link: MailContent['link']) =>
+  link === undefined
+    ? ''
+    : `<p style="margin:0"><a ${attributes('link')}\nhref="${htmlEscape(link.url)}">${htmlEscape(link.label)}</a></p>\n`
+
+const adviceHtml = (advice: MailContent['advice']) =>
+  advice === undefined ? '' : `<p ${attributes('advice')}>\n${htmlEscape(advice)}</p>\n`
+
+/** Renders the two parts of an e-mail. The HTML loads nothing. */
+export function renderMail(
   { language, direction }: Pick<Translator, 'language' | 'direction'>,
-  { name, intro, code, paragraphs, advice }: MailContent,
-) => ({
-  text: [name, `${intro} ${code}`, ...paragraphs, advice].join('\n\n'),
+  { name, paragraphs: [intro = '', ...paragraphs], code, link, advice }: MailContent,
+) {
   // Gmail removes the attributes of `html`, so `div` repeats the language. The line with the code is short, because
   // quoted-printable encoding splits long lines. Without `format-detection`, iOS shows the code as a telephone number.
-  html: `<!doctype html>
+  const body = `<body ${attributes('body')}>
+<div lang="${language}" dir="${direction}"
+style="max-width:480px;margin:0 auto;font:16px/1.5 system-ui,Segoe UI,Arial,sans-serif;overflow-wrap:anywhere">
+<p ${attributes('name')}>
+<bdi>${htmlEscape(name)}</bdi></p>
+<div ${attributes('card')}>
+<p style="margin:0">${htmlEscape(intro)}</p>
+${codeHtml(code)}${paragraphs.map((text) => `<p style="margin:16px 0 0">${htmlEscape(text)}</p>\n`).join('')}${linkHtml(link)}${adviceHtml(advice)}</div>
+</div>
+</body>`
+  return {
+    text: [
+      name,
+      code === undefined ? intro : `${intro} ${code}`,
+      ...paragraphs,
+      ...(link ? [`${link.label}: ${link.url}`] : []),
+      ...(advice === undefined ? [] : [advice]),
+    ].join('\n\n'),
+    html: `<!doctype html>
 <html lang="${language}" dir="${direction}">
 <head>
 <meta charset="utf-8">
@@ -71,24 +109,12 @@ export const renderMail = (
 <style>
 :root{color-scheme:light dark}
 @media (prefers-color-scheme: dark){
-${darkStyle}
+${darkStyleOf(body)}
 }
 </style>
 </head>
-<body ${attributes('body')}>
-<div lang="${language}" dir="${direction}"
-style="max-width:480px;margin:0 auto;font:16px/1.5 system-ui,Segoe UI,Arial,sans-serif;overflow-wrap:anywhere">
-<p ${attributes('name')}>
-<bdi>${htmlEscape(name)}</bdi></p>
-<div ${attributes('card')}>
-<p style="margin:0">${htmlEscape(intro)}</p>
-<p ${attributes('code')}
-dir="ltr">${htmlEscape(code)}</p>
-${paragraphs.map((paragraph) => `<p style="margin:16px 0 0">${htmlEscape(paragraph)}</p>\n`).join('')}<p ${attributes('advice')}>
-${htmlEscape(advice)}</p>
-</div>
-</div>
-</body>
+${body}
 </html>
 `,
-})
+  }
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_EMAIL, MAX_NAME, text } from 'tallystick-contract/internal'
 
-import { normalizeAddress } from '../../mail-address.ts'
+import { normalizeAddress } from '../../values/mail-address.ts'
 import { UserQuery } from '../protocols/user-query.ts'
 
 export const GET_SESSION = '/get-session'

@@ -3,18 +3,17 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { badRequest } from 'tallystick-contract/internal'
 
-import type { Caller } from '../../caller.ts'
-import type { Services } from '../../services.ts'
+import type { Caller } from '../../call/caller.ts'
 import { signOut } from '../../guard/authentication.ts'
 import { withAuditContext } from '../../identity/audit-context.ts'
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { ADDRESS_HEADER } from '../../identity/better-auth.ts'
 import { networkOf } from '../../guard/networks.ts'
-import { isLoopback } from '../../loopback.ts'
-import { rateLimits } from '../../rate-limits.ts'
+import { isLoopback } from '../../settings/loopback.ts'
+import { rateLimits } from '../../app/rate-limits.ts'
 import { consumeSignInLimits } from '../../guard/rate-limiter.ts'
 import { GET_SESSION, type Operation, operations, SEND_CODE, SIGN_IN, STOP } from './auth-operations.ts'
-import type { Endpoint, Endpoints } from './endpoints.ts'
+import type { BuiltInEndpoint, BuiltInEndpoints } from './endpoints.ts'
 import { limitProblem } from './page-answers.ts'
 import type { Call } from '../server/protocol.ts'
 import { sendBody, sendError, sendLimitRefusal, setReplyHeaders } from '../server/send.ts'
@@ -28,14 +27,14 @@ const OUTBOX_HEADER = 'outbox'
  * Creates the endpoints for sign-in, sign-out and administration. better-auth performs the operations. Errors have the
  * error body of the service.
  */
-export const createAuthEndpoints = ({ settings }: Services): Endpoints =>
+export const createAuthEndpoints = (settings: Settings): BuiltInEndpoints =>
   Object.fromEntries(
     Object.entries(operations).map(([path, operation]) => [
       PREFIX + path,
       {
         methods: [operation.method],
         answer: (call, response) => handle(call, response, operation, settings),
-      } satisfies Endpoint,
+      } satisfies BuiltInEndpoint,
     ]),
   )
 
@@ -54,7 +53,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const { success, data, error } = operation.input.safeParse(given)
   if (!success) return sendError(response, badRequest(error.issues))
 
-  const exceeded = await consumeLimit(context, operation, data)
+  const exceeded = await consumeLimit(settings, context, operation, data)
   if (exceeded) return sendLimitRefusal(response, exceeded)
 
   const result = await sendToBetterAuth(authRequest(call, operation, data, settings.baseUrl), context)
@@ -76,14 +75,14 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
 }
 
 /** Calls an operation for a page of /authorize. Returns the cookies to set, or the problem to show. */
-export async function callAuth({ settings }: Services, call: Call, path: string, input: object) {
+export async function callAuth(settings: Settings, call: Call, path: string, input: object) {
   const operation = operations[path]
   const checked = operation?.input.safeParse(input)
   if (!operation || !checked?.success) {
     const isCode = checked?.error?.issues[0]?.path[0] === 'otp'
     return { ok: false, problem: { code: isCode ? 'INVALID_OTP' : 'INVALID_EMAIL' } } as const
   }
-  const exceeded = await consumeLimit(call.context, operation, checked.data)
+  const exceeded = await consumeLimit(settings, call.context, operation, checked.data)
   if (exceeded) return { ok: false, problem: limitProblem(exceeded.headers), exceeded } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
   const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
@@ -106,15 +105,23 @@ const CODE_LIMITS = ['codesByAddress', 'codesByBoth', 'codes']
  * Returns whether a developer calls a service that only this machine can reach. Such calls for codes have no limit, so that
  * trials can sign in often. A call through a proxy that TRUSTED_PROXIES does not name can come from another machine.
  */
-function isDeveloper({ settings, headers }: Call['context'], address = '') {
-  const { isLocal, limitPoints, trustedProxies } = settings
+function isDeveloper(
+  { isLocal, limitPoints, trustedProxies }: Settings,
+  { headers }: Call['context'],
+  address = '',
+) {
   if (!isLocal || !isLoopback(address) || CODE_LIMITS.some((name) => name in limitPoints)) return false
   return headers['x-forwarded-for'] === undefined || trustedProxies.length > 0
 }
 
-function consumeLimit(context: Call['context'], { limit }: Operation, { email }: Record<string, unknown>) {
+function consumeLimit(
+  settings: Settings,
+  context: Call['context'],
+  { limit }: Operation,
+  { email }: Record<string, unknown>,
+) {
   const address = context.address?.()
-  if (limit === 'codes' && isDeveloper(context, address)) return undefined
+  if (limit === 'codes' && isDeveloper(settings, context, address)) return undefined
   const network = networkOf(address)
   return limit
     ? consumeSignInLimits(context, limit, String(email), network)

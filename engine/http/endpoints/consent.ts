@@ -1,12 +1,17 @@
 import { z } from 'zod'
 import { grantLimit } from 'tallystick-contract/internal'
 
-import type { Services } from '../../services.ts'
 import type { AuthorizationRequest, Grants } from '../../identity/grants.ts'
 import { OAuthError } from '../../identity/oauth-error.ts'
 import { networkOf } from '../../guard/networks.ts'
 import { type RequestingApp, consentPage, emailPage } from '../../html/account.ts'
-import { createPageAnswers, type Outcome, type PageAnswers, showLimit } from './page-answers.ts'
+import {
+  createPageAnswers,
+  type Outcome,
+  type PageAnswers,
+  type PageParts,
+  showLimit,
+} from './page-answers.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import {
   createSignInActions,
@@ -29,14 +34,16 @@ interface Submission extends SignIn {
  * Creates the pages on which a person signs in and grants access to an app. The pages need no scripts. The URL of every
  * page contains the authorization request as its query. Every HTTP request validates the authorization request again.
  */
-export function createConsentPages(services: Services, grants: Grants): Protocol {
+export function createConsentPages(parts: PageParts, grants: Grants): Protocol {
+  const { settings, consumeRateLimit } = parts
+
   /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<string, (submission: Submission) => Promise<Outcome>> = {
-    ...createSignInActions(services),
+    ...createSignInActions(settings),
     allow: async (submission) => {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
-      const exceeded = await services.consumeRateLimit(grantLimit, caller.user.id)
+      const exceeded = await consumeRateLimit(grantLimit, caller.user.id)
       if (exceeded) return showLimit(submission.translator, exceeded)
       return { location: await grants.issueCode(caller, submission.authorization) }
     },
@@ -51,14 +58,14 @@ export function createConsentPages(services: Services, grants: Grants): Protocol
     const caller = await findPerson(call)
     if (!caller) return { html: emailPage(translator, app) }
     const { redirectUri, scope } = authorization
-    const { scopeResources } = services.app
+    const { scopeResources } = parts.app
     return { html: consentPage(translator, { app, redirectUri, scope, scopeResources }, caller.user.email) }
   }
 
   return async (call, response) => {
     const { method, url, context } = call
-    const pages = createPageAnswers(services.app, call, response)
-    if (method === 'POST' && !isOwnPage(call, services.settings.baseUrl))
+    const pages = createPageAnswers(parts.app, call, response)
+    if (method === 'POST' && !isOwnPage(call, settings.baseUrl))
       return pages.showProblem(403, { code: 'FOREIGN_FORM' })
     const parameters = url().searchParams
     // Parameters must not be repeated (RFC 6749, section 3.1).

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { grantLimit, type RateLimit } from 'tallystick-contract/internal'
 
-import type { Caller } from '../../caller.ts'
-import { rateLimits } from '../../rate-limits.ts'
-import type { Services } from '../../services.ts'
+import type { Caller } from '../../call/caller.ts'
+import { rateLimits } from '../../app/rate-limits.ts'
 import { networkOf } from '../../guard/networks.ts'
 import { type DeviceFlow, formatUserCode } from '../../identity/device-flow.ts'
 import { deviceCodePage, deviceConsentPage, deviceDecidedPage, emailPage } from '../../html/account.ts'
 import type { PageTranslator } from '../../html/page-translator.ts'
-import { createPageAnswers, type Outcome, showLimit } from './page-answers.ts'
+import { createPageAnswers, type Outcome, type PageParts, showLimit } from './page-answers.ts'
 import type { Protocol } from '../server/protocol.ts'
 import {
   createSignInActions,
@@ -34,8 +33,8 @@ interface Submission extends SignIn {
  * Creates the pages on which a person connects an app on another device (RFC 8628). The pages need no scripts. Nothing
  * happens without a decision of the person: a link with a code only prefills the field.
  */
-export function createDevicePages(services: Services, devices: DeviceFlow): Protocol {
-  const { consumeRateLimit, settings } = services
+export function createDevicePages(parts: PageParts, devices: DeviceFlow): Protocol {
+  const { settings, consumeRateLimit } = parts
 
   /**
    * Finds the request of the entered code, for a signed-in person. Counts against the limit of guesses. Returns an
@@ -49,6 +48,7 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
         : await consumeRateLimit(rateLimits.deviceCodesByAddress, network)) ??
       (await consumeRateLimit(rateLimits.deviceCodes, caller.user.id))
     if (exceeded) return { outcome: showLimit(translator, exceeded) }
+    // The network counts for the fetch of the app's metadata.
     const request = await devices.findRequest(form.user_code, network)
     return request
       ? { request: { ...request, client: nameApp(request.client, translator) } }
@@ -77,14 +77,14 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
 
   /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<string, (submission: Submission) => Promise<Outcome>> = {
-    ...createSignInActions(services),
+    ...createSignInActions(settings),
     continue: async (submission) => {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
       const { request, outcome } = await findRequest(submission, caller)
       if (!request) return outcome
       const { client: app, scope, userCode } = request
-      const { scopeResources } = services.app
+      const { scopeResources } = parts.app
       const consent = { app, scope, scopeResources, userCode: formatUserCode(userCode) }
       return { html: deviceConsentPage(submission.translator, consent, caller.user.email) }
     },
@@ -94,12 +94,13 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
 
   return async (call, response) => {
     const { method, context } = call
-    const pages = createPageAnswers(services.app, call, response)
+    const pages = createPageAnswers(parts.app, call, response)
     if (method === 'POST' && !isOwnPage(call, settings.baseUrl))
       return pages.showProblem(403, { code: 'FOREIGN_FORM' })
     if (context.malformed) return pages.showProblem(400, { code: 'BAD_REQUEST' })
     try {
       const form = Form.parse(method === 'POST' ? (call.body ?? {}) : {})
+      // A map, because an object also has properties such as `constructor`.
       const action = new Map(Object.entries(actions)).get(form.action) ?? showStart
       return pages.show(await action({ call, form, translator: pages.translator }))
     } catch (error) {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { RateLimit } from 'tallystick-contract'
 
+import type { ConsumeRateLimit } from '../../call/context.ts'
 import { networkOf } from '../../guard/networks.ts'
-import type { Services } from '../../services.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import { sendLimitRefusal } from '../server/send.ts'
 
@@ -10,7 +10,7 @@ import { sendLimitRefusal } from '../server/send.ts'
  * An endpoint outside the contract: health, reference, sign-in and OAuth. The answers are not compressed, because many
  * of them contain tokens or codes. Exception: files (engine/http/endpoints/files.ts).
  */
-export interface Endpoint {
+export interface BuiltInEndpoint {
   methods: readonly ('GET' | 'POST')[]
   answer: (call: Call, response: ServerResponse) => Promise<boolean> | boolean
   /** Sets headers on all answers from this endpoint, including errors. */
@@ -22,11 +22,11 @@ export interface Endpoint {
 }
 
 /** The keys are the exact paths of the endpoints. */
-export type Endpoints = Readonly<Record<string, Endpoint>>
+export type BuiltInEndpoints = Readonly<Record<string, BuiltInEndpoint>>
 
 /** Dispatches a call to the endpoint with its path. */
-export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpoints[]): Protocol {
-  const endpoints = new Map(groups.flatMap((group) => Object.entries(group)))
+export function createEndpoints(consumeRateLimit: ConsumeRateLimit, all: BuiltInEndpoints): Protocol {
+  const endpoints = new Map(Object.entries(all))
 
   const answer: Protocol = async (call, response) => {
     const endpoint = endpoints.get(call.path)

@@ -7,9 +7,8 @@ import { extname, join, posix, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Coding, firstElements, preferredCoding } from '../server/accept.ts'
-import type { Endpoint, Endpoints } from './endpoints.ts'
-import { sendBody, sendError } from '../server/send.ts'
-import { setPageHeaders } from '../server/response-headers.ts'
+import type { BuiltInEndpoint, BuiltInEndpoints } from './endpoints.ts'
+import { sendBody, sendError, setPageHeaders } from '../server/send.ts'
 
 /** A file that does not change while the service runs. */
 interface ServedFile {
@@ -17,7 +16,7 @@ interface ServedFile {
   cacheControl: string
   /** Returns the content, compressed if `coding` is given. Undefined if the file does not exist with this coding. */
   load: (coding?: Coding) => Promise<Buffer> | undefined
-  setHeaders?: Endpoint['setHeaders']
+  setHeaders?: BuiltInEndpoint['setHeaders']
   /** 200 by default. */
   status?: number
 }
@@ -32,7 +31,7 @@ export function createFileEndpoint({
   load,
   setHeaders,
   status = 200,
-}: ServedFile): Endpoint {
+}: ServedFile): BuiltInEndpoint {
   const cache = new Map<Coding | undefined, Promise<{ bytes: Buffer; etag: string }>>()
   const find = (coding?: Coding) => {
     const loading = cache.get(coding) ?? load(coding)?.then((bytes) => ({ bytes, etag: etagOf(bytes) }))
@@ -108,7 +107,7 @@ export const POLICY = [
  * names of the files in `assets/` contain a content hash: caches may store these files forever. All other files are
  * revalidated. A page that is not built has no endpoints.
  */
-export function createPageEndpoints(name: string, path: string): Endpoints {
+export function createPageEndpoints(name: string, path: string): BuiltInEndpoints {
   const files = listFiles(name)
   return Object.fromEntries(
     [...files].flatMap((file) => {
@@ -173,7 +172,7 @@ function createPageFile(name: string, file: string, files: ReadonlySet<string>, 
 }
 
 /** Answers requests for a page that is not built. */
-export const notBuilt: Endpoint = {
+export const notBuilt: BuiltInEndpoint = {
   methods: ['GET'],
   answer: (_, response) =>
     sendError(

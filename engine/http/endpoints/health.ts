@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { unavailable } from 'tallystick-contract/internal'
 
-import type { Services } from '../../services.ts'
 import { hasBody } from '../server/body.ts'
-import type { Endpoint, Endpoints } from './endpoints.ts'
+import type { BuiltInEndpoint, BuiltInEndpoints } from './endpoints.ts'
 import { sendBody, sendError } from '../server/send.ts'
 
 const LIVE = '/api/health/live'
@@ -12,6 +11,7 @@ const READY = '/api/health/ready'
 const isRead = ({ method = '', headers }: IncomingMessage) =>
   (method === 'GET' || method === 'HEAD') && !hasBody(headers)
 
+/** The server answers this check itself while the service starts (engine/http/server/starting.ts). */
 export const isLivenessCheck = (request: IncomingMessage) => request.url === LIVE && isRead(request)
 
 /** Health checks are answered even if MAX_REQUESTS is reached, and are not logged. */
@@ -22,13 +22,19 @@ const OK = JSON.stringify({ status: 'ok' })
 
 export const sendAlive = (response: ServerResponse) => sendBody(response, 200, OK)
 
-const check = (respond: Endpoint['answer']): Endpoint => ({ methods: ['GET'], answer: respond })
+const check = (respond: BuiltInEndpoint['answer']): BuiltInEndpoint => ({ methods: ['GET'], answer: respond })
+
+interface HealthParts {
+  state: { stopping: boolean }
+  /** Returns whether the database answers. */
+  isReachable: () => Promise<boolean>
+}
 
 /**
  * Creates the health checks. Liveness: the process runs. Readiness: the process is not stopping, and the database
  * answers, so load balancers should send requests.
  */
-export function createHealthEndpoints({ state, isReachable }: Services): Endpoints {
+export function createHealthEndpoints({ state, isReachable }: HealthParts): BuiltInEndpoints {
   // Concurrent checks share one SQL statement. Otherwise, many checks could overload the database, because MAX_REQUESTS
   // does not limit health checks.
   let probe: Promise<boolean> | undefined

@@ -1,13 +1,20 @@
+import type { Settings } from '../../settings/settings.ts'
+import type { App } from '../../app/resource.ts'
 import { homePage } from '../../html/home.ts'
 import { contentSecurityPolicy } from '../../html/page.ts'
-import type { Services } from '../../services.ts'
-import { setPageHeaders } from '../server/response-headers.ts'
-import { MCP } from '../server/target.ts'
-import type { Endpoints } from './endpoints.ts'
+import { setPageHeaders } from '../server/send.ts'
+import { MCP } from '../server/protocol.ts'
+import type { BuiltInEndpoints } from './endpoints.ts'
 import { createFileEndpoint, createPageEndpoints } from './files.ts'
 
 /** Creates the endpoints of the page of the application. Without a built page, `/` shows links to the documentation. */
-export function createHomeEndpoints({ app, settings: { baseUrl } }: Services): Endpoints {
+export function createHomeEndpoints({
+  app,
+  settings: { baseUrl },
+}: {
+  app: App
+  settings: Settings
+}): BuiltInEndpoints {
   const links = createFileEndpoint({
     type: 'text/html; charset=utf-8',
     cacheControl: 'no-cache',

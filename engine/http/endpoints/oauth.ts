@@ -1,28 +1,26 @@
 import type { ORPCError } from '@orpc/client'
 import { badRequest, type RateLimit, scopes } from 'tallystick-contract/internal'
 
-import type { Services } from '../../services.ts'
 import { FetchRefused } from '../../identity/client-documents.ts'
 import {
   canReceiveTokens,
-  type Client,
   clientMetadata,
   DEVICE_GRANT_TYPE,
   MISSING_REDIRECT_URI,
 } from '../../identity/client-metadata.ts'
+import { type Client } from '../../settings/oauth-clients.ts'
 import { registerClient } from '../../identity/clients.ts'
 import { networkOf } from '../../guard/networks.ts'
-import { createGrants } from '../../identity/grants.ts'
+import { createGrants, type GrantParts } from '../../identity/grants.ts'
 import { OAuthError } from '../../identity/oauth-error.ts'
-import { rateLimits } from '../../rate-limits.ts'
+import { rateLimits } from '../../app/rate-limits.ts'
+import type { App } from '../../app/resource.ts'
 import { withAuditContext } from '../../identity/audit-context.ts'
 import { createConsentPages } from './consent.ts'
 import { createDevicePages } from './device.ts'
-import type { Endpoint, Endpoints } from './endpoints.ts'
-import type { Call, Protocol } from '../server/protocol.ts'
-import { sendBody } from '../server/send.ts'
-import { setPageHeaders } from '../server/response-headers.ts'
-import { MCP } from '../server/target.ts'
+import type { BuiltInEndpoint, BuiltInEndpoints } from './endpoints.ts'
+import { type Call, MCP, type Protocol } from '../server/protocol.ts'
+import { sendBody, setPageHeaders } from '../server/send.ts'
 
 interface Result {
   status?: number
@@ -30,10 +28,16 @@ interface Result {
 }
 
 /** Creates the endpoints of OAuth 2.1 for apps, command lines and AI agents. The library OpenAuth issues the tokens. */
-export function createOAuthEndpoints(services: Services): Endpoints {
-  const { baseUrl, redirectSchemes } = services.settings
+export function createOAuthEndpoints({
+  app,
+  db,
+  identity,
+  settings,
+  consumeRateLimit,
+}: GrantParts & { app: App }): BuiltInEndpoints {
+  const { baseUrl, redirectSchemes } = settings
   const registration = clientMetadata(redirectSchemes).refine(canReceiveTokens, MISSING_REDIRECT_URI)
-  const grants = createGrants(services)
+  const grants = createGrants({ db, identity, settings, consumeRateLimit })
   const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
   const form = (
     handle: (form: Record<string, string>, network: string | undefined) => Promise<object>,
@@ -47,15 +51,15 @@ export function createOAuthEndpoints(services: Services): Endpoints {
       },
       { limit },
     )
-  const page = (protocol: Protocol): Endpoint => ({
+  const page = (protocol: Protocol): BuiltInEndpoint => ({
     methods: ['GET', 'POST'],
     setHeaders: setPageHeaders,
     answer: (call, response) => withAuditContext(call.context, async () => protocol(call, response)),
   })
 
   return {
-    '/authorize': page(createConsentPages(services, grants)),
-    '/device': page(createDevicePages(services, grants.devices)),
+    '/authorize': page(createConsentPages({ app, settings, consumeRateLimit }, grants)),
+    '/device': page(createDevicePages({ app, settings, consumeRateLimit }, grants.devices)),
     '/device_authorization': form(
       (fields, network) => grants.devices.start(fields, network),
       rateLimits.deviceAuthorizations,
@@ -74,7 +78,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
       async ({ body }) => {
         const { success, data, error } = registration.safeParse(body ?? {})
         if (!success) throw invalidRegistration(badRequest(error.issues))
-        return { status: 201, body: registered(await registerClient(services.db, data)) }
+        return { status: 201, body: registered(await registerClient(db, data)) }
       },
       { limit: rateLimits.registrations, malformedCode: 'invalid_client_metadata' },
     ),
@@ -95,7 +99,7 @@ const createEndpoint = (
   method: 'GET' | 'POST',
   handle: (call: Call) => Promise<Result>,
   { limit, malformedCode = 'invalid_request' }: Options = {},
-): Endpoint => ({
+): BuiltInEndpoint => ({
   methods: [method],
   anyOrigin: true,
   ...(limit && { limit }),

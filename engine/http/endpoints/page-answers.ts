@@ -1,14 +1,22 @@
 import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 
-import type { LimitRefusal } from '../../context.ts'
+import type { App } from '../../app/resource.ts'
+import type { ConsumeRateLimit, LimitRefusal } from '../../call/context.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { FetchRefused } from '../../identity/client-documents.ts'
-import { toPublicDatabaseError } from '../../outages.ts'
+import { toPublicDatabaseError } from '../../guard/outages.ts'
 import { errorPage, type Problem } from '../../html/account.ts'
 import { contentSecurityPolicy } from '../../html/page.ts'
 import { type Application, createPageTranslator, type PageTranslator } from '../../html/page-translator.ts'
 import type { Call } from '../server/protocol.ts'
 import { sendBody } from '../server/send.ts'
+
+export interface PageParts {
+  app: App
+  settings: Settings
+  consumeRateLimit: ConsumeRateLimit
+}
 
 /** The result of a page: a redirect, or another page. */
 export type Outcome =

@@ -1,11 +1,18 @@
-import type { Services } from '../../services.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { App } from '../../app/resource.ts'
 import { createDocument } from '../../openapi/document.ts'
-import { compressors } from '../server/compression.ts'
-import type { Endpoints } from './endpoints.ts'
+import { compressors } from '../server/send.ts'
+import type { BuiltInEndpoints } from './endpoints.ts'
 import { createFileEndpoint, createPageEndpoints, notBuilt } from './files.ts'
 
 /** Creates the endpoints of the OpenAPI document and of the reference page, which shows the document. */
-export function createReferenceEndpoints({ app, settings: { baseUrl } }: Services): Endpoints {
+export function createReferenceEndpoints({
+  app,
+  settings: { baseUrl },
+}: {
+  app: App
+  settings: Settings
+}): BuiltInEndpoints {
   const loadDocument = async () => Buffer.from(JSON.stringify(await createDocument(app, baseUrl)))
   return {
     '/api/openapi.json': createFileEndpoint({

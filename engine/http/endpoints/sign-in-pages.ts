@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-import type { Services } from '../../services.ts'
-import { UNNAMED } from '../../identity/client-metadata.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { UNNAMED } from '../../settings/oauth-clients.ts'
 import { type RequestingApp, codePage, emailPage } from '../../html/account.ts'
 import type { PageTranslator } from '../../html/page-translator.ts'
 import { callAuth } from './better-auth.ts'
@@ -25,10 +25,10 @@ export interface SignIn {
  * The actions of the buttons on the sign-in pages, which need no scripts. The key is the value of the form field
  * `action`.
  */
-export const createSignInActions = (services: Services) => ({
+export const createSignInActions = (settings: Settings) => ({
   send: async ({ call, form: { email, otp }, app, translator }: SignIn): Promise<Outcome> => {
     const path = '/email-otp/send-verification-otp'
-    const sent = await callAuth(services, call, path, { email, type: 'sign-in' })
+    const sent = await callAuth(settings, call, path, { email, type: 'sign-in' })
     if (sent.ok) return { html: codePage(translator, app, email) }
     const { problem, exceeded } = sent
     // The person may still have a valid code.
@@ -37,7 +37,7 @@ export const createSignInActions = (services: Services) => ({
     return { html, exceeded }
   },
   'sign-in': async ({ call, form: { email, otp }, app, translator }: SignIn): Promise<Outcome> => {
-    const entered = await callAuth(services, call, '/sign-in/email-otp', { email, otp: otp ?? '' })
+    const entered = await callAuth(settings, call, '/sign-in/email-otp', { email, otp: otp ?? '' })
     if (!entered.ok) {
       const { problem, exceeded } = entered
       return { html: codePage(translator, app, email, problem), exceeded }

@@ -1,0 +1,42 @@
+/**
+ * A path with segments of unreserved characters (RFC 3986, section 2.3), or with parameters. The server decodes these
+ * characters before it finds a path.
+ */
+export const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w.~-]+|\{[a-z]\w*\}))+$/i
+
+const PARAMETER = /\{\+?(\w+)\}/g
+
+const segmentsOf = (path: string) => path.split('/').slice(1)
+
+/** Requests do not show the names of parameters. */
+const withoutNames = (path: string) => path.replace(PARAMETER, '{}')
+const isParameter = (segment: string) => segment.startsWith('{')
+
+/** Returns the names of the parameters in a path, in their order. */
+export const parametersOf = (path: string) => Array.from(path.matchAll(PARAMETER), ([, name = '']) => name)
+
+/** Returns whether two paths answer the same requests, so that only their methods can distinguish them. */
+export const isSamePlace = (one: string, other: string) => withoutNames(one) === withoutNames(other)
+
+/**
+ * Returns whether a path would take requests for another path. A fixed segment beside a parameter of the other path takes one
+ * value of the parameter only, and is permitted: `/api/books/export` beside `/api/books/{id}`.
+ */
+export function hidesPath(path: string, other: string) {
+  const [own, others] = [segmentsOf(path), segmentsOf(other)]
+  const pairs = own.map((segment, index) => ({ segment, beside: others[index] ?? '' }))
+  const overlaps =
+    own.length === others.length &&
+    pairs.every(
+      ({ segment, beside }) =>
+        segment === beside || isParameter(beside) || (isParameter(segment) && beside !== ''),
+    )
+  const isMoreSpecific =
+    pairs.every(({ segment, beside }) => !isParameter(segment) || isParameter(beside)) &&
+    pairs.some(({ segment, beside }) => !isParameter(segment) && isParameter(beside))
+  return overlaps && !isMoreSpecific
+}
+
+/** Returns whether a path would take requests for another path, or for a path below it. */
+export const isWithin = (path: string, other: string) =>
+  hidesPath(path.split('/').slice(0, other.split('/').length).join('/'), other)
