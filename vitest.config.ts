@@ -34,7 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'quick',
-          include: ['{test,engine/test}/**/*.test.ts', 'engine/dev/create/template/test/*.test.ts'],
+          include: ['{test,engine/test}/**/*.test.ts', 'engine/dev/create/{samples,template}/test/*.test.ts'],
           exclude: [...configDefaults.exclude, '**/*.{slow,isolated,long}.test.ts'],
           ...sharedImports,
           ...limits,
@@ -43,7 +43,7 @@ export default defineConfig({
       {
         test: {
           name: 'slow',
-          include: ['{test,engine/test}/**/*.slow.test.ts'],
+          include: ['{test,engine/test,engine/dev/create/samples/test}/**/*.slow.test.ts'],
           globalSetup: 'test/setup/build.ts',
           ...sharedImports,
           ...limits,

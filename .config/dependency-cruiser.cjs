@@ -3,19 +3,40 @@
  * docs/decisions/structure.md explains the folders.
  */
 
-const engineContract = '^engine/contract/'
-
-/** The modules that every folder of the engine can import. */
-const shared = [
-  engineContract,
-  '^engine/(audit-source|caller|context|items|listen|live-stream|services|resource|rate-limits|mail-address|loopback|outages|output|settings|unix-time)\\.ts$',
-  '^engine/telemetry/',
-  '^engine/values/',
-]
+/**
+ * The rooms of the engine, its folders and loose files, and the rooms that each may import. CONTRIBUTING.md says what is in each
+ * room (`npm run rooms` compares).
+ */
+const rooms = {
+  'index.ts': 'app call define-app guard procedures texts values',
+  'command.ts': 'cli db',
+  dev: 'app contract db guard html http identity settings start',
+  cli: 'contract db operator settings start',
+  start: 'app call console db define-app guard http identity jobs live operator settings telemetry',
+  console: 'app call contract db http identity openapi operator settings telemetry values',
+  'define-app': 'app call contract db guard live openapi procedures values',
+  operator: 'app contract db identity live openapi settings values',
+  procedures: 'app call contract db guard live texts values',
+  jobs: 'app call contract db guard html identity telemetry texts values',
+  live: 'app call contract db guard values',
+  http: 'app call contract db guard html identity openapi settings telemetry values',
+  guard: 'app call contract db telemetry values',
+  identity: 'app call contract db html settings texts',
+  openapi: 'app contract values',
+  telemetry: 'call contract db settings values',
+  app: 'call contract db texts',
+  html: 'contract texts',
+  call: 'contract db',
+  settings: 'contract db values',
+  texts: 'contract',
+  values: 'contract',
+  db: 'contract',
+  contract: 'contract',
+}
 
 /** What applications can import: the entry points of the packages. */
 const engineEntries =
-  '^engine/(index|serve|cli/index|dev/project/commands|dev/testing/(index|harness|setup|laws/index)|db/(index|open)|contract/(query/)?index)\\.ts$'
+  '^engine/(index|start/serve|cli/index|dev/project/commands|dev/testing/(index|harness|setup|laws/index)|db/(index|connection/open)|contract/(query/)?index)\\.ts$'
 
 /** What the page of an application imports of the engine. */
 const pageEntries = '^engine/dev/page/(index\\.ts|styles\\.css)$'
@@ -33,6 +54,10 @@ const only = (name, from, allowed) => ({
   from: { path: from },
   to: { dependencyTypesNot: ['core', 'npm', 'npm-dev'], pathNot: [from, ...allowed, 'node_modules'] },
 })
+
+/** Returns the paths of a room of the engine. The samples and the template are applications. */
+const placeOf = (room) =>
+  `^engine/${room.endsWith('.ts') ? `${room.replace('.', '\\.')}$` : `${room}/(?!create/(samples|template)/)`}`
 
 module.exports = {
   forbidden: [
@@ -75,14 +100,14 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(contract|db|engine|src)/',
-        pathNot: '^((engine/)?contract/query|engine/dev/page|engine/dev/create/template/app)/',
+        pathNot: '^((engine/)?contract/query|engine/dev/page|engine/dev/create/(samples|template)/app)/',
       },
       to: { path: ['^(engine/)?contract/query/', 'tanstack'] },
     },
 
     // The service, an application of the engine.
     only('contract', '^contract/', ['^engine/contract/(query/)?index\\.ts$']),
-    only('db', '^db/', ['^engine/db/(index|open)\\.ts$']),
+    only('db', '^db/', ['^engine/db/(index|connection/open)\\.ts$']),
     only('src', '^src/', ['^(contract|db)/', engineEntries]),
     only('resources', '^src/(counter|tasks|notes|legacy-notes|reservations)\\.ts$', [
       '^(contract|db)/',
@@ -107,73 +132,24 @@ module.exports = {
 
     // The engine, which knows no resource.
     only('engine', '^engine/', []),
+    ...Object.entries(rooms).map(([room, imported]) =>
+      only(`engine-${room}`, placeOf(room), imported.split(' ').map(placeOf)),
+    ),
     only('engine-test-application', '^engine/test/library/', [engineEntries]),
-    only('engine-contract', engineContract, []),
-    only('engine-db', '^engine/db/', [engineContract]),
-    only('context', '^engine/(caller|context|items|live-stream|resource|services)\\.ts$', [
-      '^engine/(contract|db|translation)/',
-      '^engine/(rate-limits|settings)\\.ts$',
-    ]),
-    only('define-app', '^engine/(define-app|scope-resources)\\.ts$', [
-      '^engine/(contract|db)/',
-      '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
-      '^engine/(guard|procedures)/index\\.ts$',
-      '^engine/live/keys\\.ts$',
-      '^engine/mistakes/',
-    ]),
-    only('mistakes', '^engine/mistakes/', [
-      engineContract,
-      '^engine/(items|resource)\\.ts$',
-      '^engine/guard/required-permissions\\.ts$',
-      '^engine/openapi/named-schemas\\.ts$',
-      '^engine/values/',
-    ]),
-    only('settings', '^engine/settings\\.ts$', [
-      engineContract,
-      '^engine/(rate-limits|mail-address|loopback)\\.ts$',
-      '^engine/db/(database-url|errors|private)\\.ts$',
-      // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the engine.
-      '^engine/identity/client-metadata\\.ts$',
-    ]),
-    only('shared', '^engine/(rate-limits|mail-address|loopback|environment-files|outages|output)\\.ts$', [
-      engineContract,
-      '^engine/db/errors\\.ts$',
-    ]),
-    only('values', '^engine/values/', [engineContract, '^engine/resource\\.ts$']),
-    only('telemetry', '^engine/telemetry/', [...shared, '^engine/db/']),
-    only('guard', '^engine/guard/', [...shared, '^engine/db/']),
-    only('identity', '^engine/identity/', [
-      ...shared,
-      '^engine/db/',
-      '^engine/translation/',
-      '^engine/(html/mail|texts)\\.ts$',
-    ]),
-    only('openapi', '^engine/openapi/', shared),
     {
       name: 'messages',
       comment: 'The files of texts import only the types of the English texts, because pages load the files.',
       severity: 'error',
-      from: { path: '^(engine|engine/dev/page|src)/messages/' },
+      from: { path: '^(engine/texts|engine/dev/page|src)/messages/' },
       to: { pathNot: '^$1/messages/en\\.ts$' },
     },
     {
       name: 'messages-types',
       severity: 'error',
-      from: { path: '^(engine|engine/dev/page|src)/messages/' },
+      from: { path: '^(engine/texts|engine/dev/page|src)/messages/' },
       to: { dependencyTypesNot: ['type-only'] },
     },
-    only('translation', '^engine/translation/', ['^engine/contract/(index|internal)\\.ts$']),
-    only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
     only('page', '^engine/dev/page/', ['^engine/contract/((query/)?index|internal)\\.ts$']),
-    only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
-    only('lists', '^engine/lists/', [...shared, '^engine/db/', '^engine/guard/networks\\.ts$']),
-    only('built-in-procedures', '^engine/procedures/', [
-      ...shared,
-      '^engine/(guard|lists|db)/',
-      '^engine/texts\\.ts$',
-    ]),
-    only('live', '^engine/live/', [...shared, '^engine/(guard|lists|db)/']),
-    only('http', '^engine/http/', [...shared, '^engine/(guard|identity|openapi|html|db)/']),
     {
       name: 'http-no-queries',
       comment: 'Protocols import only types from engine/db/.',
@@ -181,25 +157,19 @@ module.exports = {
       from: { path: '^engine/http/' },
       to: { path: '^engine/db/', dependencyTypesNot: ['type-only'] },
     },
-    only('cli', '^engine/cli/', [
-      engineContract,
-      '^engine/db/errors\\.ts$',
-      '^engine/(environment-files|serve|operator/(commands|command-context|development))\\.ts$',
-    ]),
     only('project', '^engine/dev/project/', [
-      '^engine/(dev/page/paths|dev/create/(add|client-package|index|migration|migration-command|remove|syntax|upgrade/index)|cli/package-runner|db/errors|environment-files|listen|loopback)\\.ts$',
+      '^engine/(dev/page/paths|dev/create/(client-package|folder|index|package-manager|migration/migration|migration/migration-command|resources/(add|remove|syntax)|upgrade/index)|db/errors|settings/(environment-files|listen|loopback)|start/package-runner)\\.ts$',
     ]),
-    only('create', '^engine/dev/create/(?!template/)', [
-      engineContract,
-      '^engine/db/(errors|migration-files)\\.ts$',
+    only('create', '^engine/dev/create/(?!(samples|template)/)', [
+      '^engine/contract/',
+      '^engine/db/(errors|migrate/migration-files)\\.ts$',
       '^engine/dev/page/paths\\.ts$',
     ]),
-    only('template', '^engine/dev/create/template/', [
+    only('template', '^engine/dev/create/(samples|template)/', [
       engineEntries,
       pageEntries,
       '^engine/contract/query/index\\.ts$',
     ]),
-    only('console', '^engine/console/', [...shared, '^engine/(db|guard|http|identity|openapi|operator)/']),
     {
       name: 'console-on-demand',
       comment: 'Production does not load the console for developers.',
@@ -207,7 +177,6 @@ module.exports = {
       from: { path: '^(src|engine)/', pathNot: '^engine/(console|test)/' },
       to: { path: '^engine/console/', dynamic: false },
     },
-    only('operator', '^engine/operator/', ['^engine/(?!dev/|cli/|serve|workers|open-services)']),
     {
       name: 'operator-on-demand',
       comment: 'A command is imported when it runs, so that CLI calls do not load the code of the service.',
@@ -240,7 +209,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(contract|db|engine/contract|engine/dev|src)/',
-        pathNot: ['drizzle.config', '^engine/dev/page/', '^engine/dev/create/template/(app|test|vitest)'],
+        pathNot: [
+          'drizzle.config',
+          '^engine/dev/page/',
+          '^engine/dev/create/(samples|template)/(app|test|vitest)',
+        ],
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },

@@ -1,65 +1,24 @@
-import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 import { enginePackages, forEachPackage, packageNames } from '../engine/dev/create/packages.ts'
 import { uniqueVersion } from '../engine/dev/create/version.ts'
 import { buildIfChanged } from '../engine/dev/project/inputs.ts'
-
-/** package.json of a package of the repository. */
-interface Manifest {
-  name: string
-  version: string
-  license?: string
-  files: string[]
-  exports: Record<string, unknown>
-  dependencies: Record<string, string>
-  peerDependencies?: Record<string, string>
-  peerDependenciesMeta?: Record<string, { optional?: boolean }>
-}
-
-/** Fields of package.json that only the development of the package uses. */
-const DEVELOPMENT = ['allowScripts', 'devDependencies', 'overrides', 'scripts', 'workspaces']
-
-/** The folders of the packages by the name of the package. The compiler writes each folder to `dist/<folder>`. */
-const folders: Record<string, string> = { ...enginePackages, 'tallystick-client': 'contract' }
-
-const readManifest = (folder: string) =>
-  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-
-/** A source file that is an entry point of a package: `./db/open.ts`. */
-const isSource = (entry: unknown): entry is string => typeof entry === 'string' && /^[^*]+\.ts$/.test(entry)
-
-/** In the repository, an entry point is a source file. In an archive, an entry point is its compiled file. */
-const compiled = (entry: unknown) =>
-  isSource(entry)
-    ? {
-        types: entry.replace('./', './dist/').replace(/\.ts$/, '.d.ts'),
-        default: entry.replace('./', './dist/').replace(/\.ts$/, '.js'),
-      }
-    : entry
-
-const writeManifest = (folder: string, content: Record<string, unknown>) => {
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
-}
-
-const publishedFields = (manifest: Manifest) =>
-  Object.fromEntries(Object.entries(manifest).filter(([field]) => !DEVELOPMENT.includes(field)))
-
-const mapExports = ({ exports }: Manifest, map: (entry: unknown) => unknown) =>
-  Object.fromEntries(Object.entries(exports).map(([path, entry]) => [path, map(entry)]))
-
-function copyDocuments(source: string, destination: string) {
-  for (const name of ['README.md', 'LICENSE'])
-    if (existsSync(join(source, name))) cpSync(join(source, name), join(destination, name))
-}
-
-/** The packages that an application must install beside a package. */
-const requiredPeers = ({ peerDependencies = {}, peerDependenciesMeta = {} }: Manifest) =>
-  Object.fromEntries(
-    Object.entries(peerDependencies).filter(([name]) => !peerDependenciesMeta[name]?.optional),
-  )
+import { bundlePackages, licensesOf } from './bundle-packages.ts'
+import {
+  compiled,
+  copyDocuments,
+  folders,
+  isSource,
+  type Manifest,
+  mapExports,
+  publishedFields,
+  readManifest,
+  requiredPeers,
+  writeManifest,
+} from './manifests.ts'
 
 /**
  * Writes a package as it is published. The archive contains the other packages of the repository that the package depends
@@ -98,33 +57,6 @@ const bundleNameOf = (entry: string) =>
     .replace(/^\.\//, '')
     .replace(/(\/index)?\.ts$/, '')
     .replaceAll('/', '-')
-
-/** The package of a specifier: `@orpc/server` for `@orpc/server/node`. */
-const packageOf = (path: string) => path.split('/', path.startsWith('@') ? 2 : 1).join('/')
-
-/** The patched driver, because patch-package does not reach applications, and the file of Drizzle that imports the driver. */
-const PATCHED = ['postgres', 'drizzle-orm/postgres-js']
-
-/**
- * Bundles the packages that only the engine needs: they are development dependencies in its package.json. An application
- * then has one copy of each package that the application itself can import, and starts with few files.
- */
-const bundlePackages = ({ dependencies, peerDependencies }: Manifest): Plugin => ({
-  name: 'bundle-packages',
-  setup({ onResolve }) {
-    const installed = { ...dependencies, ...peerDependencies }
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind !== 'entry-point' && !PATCHED.includes(path) && Object.hasOwn(installed, packageOf(path))
-        ? { external: true }
-        : undefined,
-    )
-    onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
-      const [, file] = /node_modules\/(drizzle-orm\/.*)$/.exec(importer) ?? []
-      if (file === undefined || path === './driver.js') return undefined
-      return { external: true, path: posix.join(posix.dirname(file), path).replace(/\.js$/, '') }
-    })
-  },
-})
 
 /** The source of the command `tallystick`. */
 const COMMAND = './command.ts'
@@ -216,26 +148,6 @@ const published = (entry: string, file: string) => ({
   default: `./dist/${file}.js`,
 })
 
-/** The licenses of the packages in a bundle ask for their texts beside the copies. */
-function licensesOf(inputs: readonly string[]) {
-  const folders = inputs
-    .map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? '')
-    .filter(Boolean)
-  return [...new Set(folders)]
-    .sort()
-    .map((folder) => {
-      const { name, version, license } = JSON.parse(
-        readFileSync(join(folder, 'package.json'), 'utf8'),
-      ) as Manifest
-      const texts = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file))
-      return [
-        `${name} ${version}: ${license}`,
-        ...texts.map((file) => readFileSync(join(folder, file), 'utf8')),
-      ].join('\n\n')
-    })
-    .join(`\n\n${'-'.repeat(80)}\n\n`)
-}
-
 /** The frame of the page runs in browsers, and its types need the DOM. */
 const isPage = (entry: string) => entry.startsWith('./page/')
 
@@ -269,10 +181,11 @@ async function writeDevelopment(destination: string) {
   for (const name of ['styles.css', 'tokens.css'])
     cpSync(join('engine/dev/page', name), join(outdir, 'page', name))
   copyDeclarations('engine/dev', destination, [])
-  cpSync('engine/dev/create/template', join(destination, 'template'), {
-    recursive: true,
-    filter: (path) => !/\/(node_modules|dist|\.data)$/.test(path),
-  })
+  for (const folder of ['samples', 'template'])
+    cpSync(join('engine/dev/create', folder), join(destination, folder), {
+      recursive: true,
+      filter: (path) => !/\/(node_modules|dist|\.data)$/.test(path),
+    })
   copyDocuments('engine/dev', destination)
   writeManifest(destination, {
     ...publishedFields(manifest),

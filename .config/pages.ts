@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { compressFolder, filesIn } from '../engine/dev/project/compress.ts'
+import { filesIn } from '../engine/dev/create/folder.ts'
+import { compressFolder } from '../engine/dev/project/compress.ts'
 import { buildIfChanged } from '../engine/dev/project/inputs.ts'
 
 /** Builds all pages to `dist/pages`. `engine/http/endpoints/files.ts` serves the result. */

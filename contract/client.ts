@@ -28,7 +28,8 @@ export { type Contract, contract } from './index.ts'
 
 /**
  * A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. A mapped type, because the
- * compiler writes its name into the declarations of a library that exports a client (TS2742).
+ * compiler then writes the name `Client` into the declarations of a library that exports a client, and not the name of a type of a
+ * package that the library does not have (TS2742).
  */
 export type Client<Context extends CallContext = CallContext> = {
   [Resource in keyof Contract]: ContractRouterClient<Contract[Resource], Context>

@@ -22,7 +22,8 @@ const CounterFragment = z
     example: { count: 7, html: '<output id="count">7</output>', renderedAt: '2026-01-01T10:00:00.000Z' },
   })
 
-const eventsExample = `event: datastar-patch-elements
+/** What a Datastar page receives from `fragment`. All other callers receive JSON. */
+const datastarExample = `event: datastar-patch-elements
 data: selector #server-fragment
 data: mode inner
 data: elements <output id="count">7</output>
@@ -89,7 +90,7 @@ export const counter = resourceContract({
       .input(SetCount)
       .output(Counter),
     fragment: publicAccess
-      .meta({ eventsExample })
+      .meta({ datastarExample })
       .route({
         method: 'GET',
         path: '/api/counter/fragment',

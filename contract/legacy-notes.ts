@@ -73,19 +73,19 @@ export const firstForm: Alternative = {
 /** Notes in the first form: integer ids, and no sharing. The procedures access only notes that the caller wrote. */
 export const legacyNotes = {
   list: reading
-    .meta({ alternative: firstForm, eventsExample: eventsOf(listed, { noteCount: 1 }) })
+    .meta({ alternative: firstForm, datastarExample: eventsOf(listed, { noteCount: 1 }) })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .input(Page.optional())
     .output(NotesList),
   create: creating([notesTopic])
-    .meta({ alternative: firstForm, eventsExample: eventsOf(listed, { noteCount: 1, newNote: '' }) })
+    .meta({ alternative: firstForm, datastarExample: eventsOf(listed, { noteCount: 1, newNote: '' }) })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),
   delete: writing
     .meta({
       updates: [notesTopic],
-      eventsExample: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }),
+      datastarExample: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }),
     })
     .route({
       method: 'DELETE',

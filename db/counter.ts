@@ -83,8 +83,7 @@ const writes = coalesced(1, async (db, changes: readonly Change[]): Promise<(num
 })
 
 /**
- * Adds a step and returns the new value. If the new value would not be a safe integer, changes nothing and returns
- * undefined.
+ * Adds a step and returns the new value. If the new value would not be a safe integer, changes nothing and returns undefined.
  */
 export const add = (db: Database, step: number) => writes(db).load({ step })
 

@@ -10,6 +10,7 @@ import { tasks } from './tasks.ts'
 
 export const app = defineApp({
   name: 'Tallystick',
+  // The prefix of the first release: another prefix would end all sessions.
   cookiePrefix: 'better-auth',
   version: '1.0.0',
   license: 'MIT',

@@ -26,6 +26,7 @@ const procedures = os.router({
     count: await query.set(db, input.inputValue),
   })),
 
+  /** For Datastar pages: the element that shows the value. */
   fragment: os.fragment.handler(async ({ context: { db } }) => {
     const count = await query.get(db)
     return { count, html: counterHtml(count), renderedAt: new Date().toISOString() }

@@ -13,6 +13,7 @@ import type { Contract } from '../index.ts'
 
 export type { LiveStatus } from 'tallystick-contract/query'
 
+/** A client that adds `etag` and `nextCursor` from the headers of an answer to the output. */
 export type ClientWithHeaders = ClientWithHeadersOf<Contract>
 export type KeepLiveOptions = KeepLiveOptionsOf<Contract>
 export type QueryUtils = QueryUtilsOf<Contract>
@@ -23,6 +24,7 @@ export type QueryUtils = QueryUtilsOf<Contract>
  */
 export const createQueryUtils = (client: Client): QueryUtils => createQueryUtilsOf<Contract>(client)
 
+/** A change of the topic of notes also changes the notes in the first form. */
 const related: RelatedResources<Contract> = { notes: ['legacyNotes'] }
 
 /**

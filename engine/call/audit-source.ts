@@ -3,9 +3,7 @@ import type { Context } from './context.ts'
 /** Maximum stored length of a `User-Agent` header, in characters. */
 const MAX_AGENT = 256
 
-/**
- * Returns the actor, IP address and user agent of a request. During an impersonation, the actor is the administrator.
- */
+/** Returns the actor, IP address and user agent of a request. During an impersonation, the actor is the administrator. */
 export const auditSourceOf = ({
   attributes,
   headers,

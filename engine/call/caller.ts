@@ -1,4 +1,4 @@
-import type * as sessions from './db/sessions.ts'
+import type { findByToken } from '../db/accounts/caller-lookup.ts'
 
 /**
  * The authenticated person and the session. `scopes` is set only for an OAuth app with an access token: the app may
@@ -7,7 +7,7 @@ import type * as sessions from './db/sessions.ts'
  * @example
  * const isOwn = (row: { userId: string }, { user }: Caller) => row.userId === user.id
  */
-export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & {
+export type Caller = NonNullable<Awaited<ReturnType<typeof findByToken>>> & {
   scopes?: string[]
   /** When the access token expires. */
   tokenExpiresAt?: Date

@@ -1,14 +1,14 @@
 import type { ORPCError } from '@orpc/server'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { RateLimit } from 'tallystick-contract'
 
-import type { Database } from './db/database.ts'
-import type { AcceptedVersions } from './db/columns.ts'
-import type { PersonalData } from './db/personal-data.ts'
+import type { AcceptedVersions } from '../db/columns.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { PersonalData } from '../db/accounts/personal-data.ts'
 import type { Caller, Reply } from './caller.ts'
+import type { CallConnection } from './connection.ts'
 import type { GuardedResource } from './items.ts'
 import type { Announce, Live } from './live-stream.ts'
-import type { Settings } from './settings.ts'
 
 type Write = (...entry: [fields: object, message?: string] | [message: string]) => void
 
@@ -21,12 +21,14 @@ export type Log = Record<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
  * @example
  * const os = implement(loans.procedures).$context<Context>().use(withCaller)
  */
-export interface Context {
-  db: Database
+export interface Context extends CallConnection {
   identity: Identity
-  settings: Settings
+  /** What procedures may know of the settings. */
+  settings: { baseUrl: string; service: string; release: string }
   resources: Readonly<Record<string, GuardedResource>>
   log: Log
+  /** The time for rules of the application, which tests set. Timestamps of rows are the database's. */
+  now: () => Date
   /** The value of `X-Request-Id`, for log lines. Undefined for calls within this process, without HTTP. */
   requestId?: string | number | object | undefined
   headers: IncomingHttpHeaders
@@ -51,9 +53,15 @@ export interface Context {
   announce: Announce
   /**
    * Checks the permissions that the contract declares, and the version of `If-Match`, with the current data. Throws 404, 403 or
-   * 412. Set for procedures whose statement contains these conditions: they call it if no row fulfills them.
+   * 412. Set if the statement of the procedure contains these conditions: the procedure calls this function if the statement found
+   * no row. `db` must be the transaction of the call, because on the embedded database another connection would wait for its end.
    */
-  checkPermissions?: () => Promise<void>
+  checkPermissions?: (db: Database) => Promise<void>
+  /**
+   * Names the e-mail address that a change affects, for the entry in the audit trail. The entry contains the account with this
+   * address, if there is one. Set for procedures that declare an action (`meta.audit`).
+   */
+  affects?: (address: string) => void
   /** What the resources store about a person. */
   personalData: PersonalData
   /** What log, metrics, traces and audit trail record about the request. */
@@ -83,8 +91,7 @@ export interface Identity {
   /** Returns the session token from a `Cookie` header. Undefined if no session cookie has a valid signature. */
   readToken: (cookie: string | undefined) => Promise<string | undefined>
   /**
-   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response. The
-   * list may be empty.
+   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response. The list may be empty.
    */
   renew: (cookie: string, expiresAt: Date) => Promise<string[]>
   /** Ends the session of a cookie. Returns the `Set-Cookie` values that delete the cookie in the browser. */
@@ -127,3 +134,9 @@ export interface RequestAttributes {
   /** Whether a sign-in attempt succeeded. Undefined for every other request. */
   signedIn?: boolean
 }
+
+/**
+ * Returns the attributes of a request. The attributes are complete when the response has been sent. Undefined if the
+ * request was refused before the context of its call was created.
+ */
+export type AttributesOf = (request: IncomingMessage) => RequestAttributes | undefined

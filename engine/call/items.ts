@@ -1,4 +1,7 @@
-import type { Database } from './db/database.ts'
+import type { Topic } from 'tallystick-contract'
+
+import type { Database } from '../db/connection/database.ts'
+import type { Rows } from '../db/rows/index.ts'
 import type { Caller } from './caller.ts'
 import type { Recipient } from './live-stream.ts'
 
@@ -6,11 +9,17 @@ type Person = Caller['user']
 
 /**
  * How the guard authorizes the actions on the items of a resource, for example on books. `Id` is the type of `id` in the
- * inputs: the contract decodes an id before the functions receive the id, and rejects other ids with 400.
+ * inputs: the contract decodes an id before the functions receive the id, and rejects other ids with 400. Items without actions
+ * have neither `permissions` nor `findRelation`.
  */
 export type Items<Id = never> = (Authorization<Id> | Partial<Record<keyof Authorization, never>>) & {
   /** How `If-Match` is compared with the entity tag of an item. */
-  ifMatch?: CheckByStatement<Id> | CheckByLock<Id>
+  ifMatch?: CheckedVersion<Id>
+  /**
+   * For items within a parent: the field of the inputs with the id of the parent, and the relations of a person to a parent.
+   * The permissions of the items decide what a relation to the parent permits, for example to list or to create items.
+   */
+  parent?: { key: string; findRelation: Authorization['findRelation'] }
 }
 
 /** Needed if procedures of the resource have an action. */
@@ -20,9 +29,7 @@ export interface Authorization<Id = never> {
    * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
    */
   permissions: Readonly<Record<string, readonly string[]>>
-  /**
-   * Finds the relations of a person to the item with an id. Undefined if the item does not exist for the person.
-   */
+  /** Finds the relations of a person to the item with an id. Undefined if the item does not exist for the person. */
   findRelation: (db: Database, person: Person, id: Id) => Promise<Relation | undefined>
 }
 
@@ -35,29 +42,26 @@ export interface Relation {
 }
 
 /**
- * The statement of a change contains the owner and the accepted versions (`context.acceptedVersions`). If no row has
- * changed, the procedure throws 412. The guard checks nothing before the change, so the owner must be the only relation.
- * The entity tag is `versionTag` (engine/guard/conditions.ts).
+ * The version of an item, for `If-Match`. A change can consist of several statements, so the row stays locked from the comparison to
+ * the commit, and no concurrent change is lost.
  */
-export interface CheckByStatement<Id = never> {
-  by: 'statement'
-  /** Returns the current entity tag. Undefined if the item does not exist for the person. */
-  findTag: (db: Database, person: Person, id: Id) => Promise<string | undefined>
-}
-
-/**
- * A change can consist of several statements. The row stays locked from the comparison to the commit, so that no concurrent
- * change is lost.
- */
-export interface CheckByLock<Id = never> {
-  by: 'lock'
+export interface CheckedVersion<Id = never> {
   /** Locks the item in a transaction, and returns its current entity tag. Undefined if the person may not change the item. */
   lockTag: (tx: Database, person: Person, id: Id) => Promise<string | undefined>
-  /** Returns the current entity tag without a lock, for procedures whose statement compares the version. */
-  findTag?: CheckByStatement<Id>['findTag']
+  /**
+   * Returns the current entity tag without a lock, for procedures whose statement compares the version. Without it, each change
+   * locks the item.
+   */
+  findTag?: (db: Database, person: Person, id: Id) => Promise<string | undefined>
 }
 
-/** What the guard reads of a resource. */
+/** What the guard, and the operations of other resources, read of a resource. */
 export interface GuardedResource {
   items?: Items
+  /** The rows that are the items of the resource. */
+  rows?: Pick<Rows, 'table' | 'key' | 'visibility'> & {
+    /** What happens to the rows of an account that is deleted. */
+    leaving?: Rows['leaving']
+  }
+  watch?: { topic: Topic }
 }

@@ -22,6 +22,12 @@ export type Recipient =
  */
 export type Announce = (topic: Topic, ...recipients: readonly Recipient[]) => void
 
+/** Without a recipient, a change of a private topic would reach nobody. */
+export function requireRecipient({ access, name }: Topic, recipients: readonly Recipient[]) {
+  if (access !== 'public' && recipients.length === 0)
+    throw new Error(`An announcement of the topic ${name} needs a person, an address or a parent`)
+}
+
 /** Live updates (engine/live/). */
 export interface Live {
   /** Announces a change that is committed. Procedures call `context.announce` instead, which waits for the commit. */
@@ -41,7 +47,8 @@ export interface WatchCall {
   given: Readonly<Record<string, unknown>>
   /** Set if one of the topics needs a caller. */
   caller?: Caller | undefined
-  address?: string | undefined
+  /** The IP address of the caller. */
+  ipAddress?: string | undefined
   headers: IncomingHttpHeaders
   reply: Reply
   lastEventId?: string | undefined

@@ -9,6 +9,7 @@ type NewToken = InferContractRouterInputs<EngineContract>['tokens']['create']
  * the command line cannot create tokens. Returns the token.
  */
 export async function createToken(origin: string, input: NewToken) {
+  // Questions go to standard error, so that standard output has only the token.
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const lines = terminal[Symbol.asyncIterator]()
@@ -25,7 +26,7 @@ export async function createToken(origin: string, input: NewToken) {
     const signedIn = await post(origin, '/sign-in/email-otp', { email, otp })
     const cookie = signedIn.headers
       .getSetCookie()
-      .map((each) => each.split(';', 1)[0])
+      .map((line) => line.split(';', 1)[0])
       .join('; ')
     try {
       const { token } = await createRpcClient<EngineContract>(origin, { headers: { cookie } }).tokens.create(
@@ -41,7 +42,7 @@ export async function createToken(origin: string, input: NewToken) {
   }
 }
 
-/** Throws the message of a refusal. */
+/** Calls an endpoint of better-auth. Throws an error with the message of the answer if the service refuses the call. */
 async function post(origin: string, path: string, body: object, headers: Record<string, string> = {}) {
   const response = await fetch(`${origin}/api/auth${path}`, {
     method: 'POST',

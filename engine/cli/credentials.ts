@@ -37,6 +37,7 @@ export async function updateCredentials<Result>(
     await waitForLock(lock.fd)
     const file = join(folder(), 'credentials.json')
     const before = await readFile(file, 'utf8').catch(() => '{}')
+    // A file of another form counts as empty: the next sign-in writes a new one.
     const credentials = Credentials.catch({}).parse(JSON.parse(before))
     const result = await update(credentials)
     const after = JSON.stringify(credentials, undefined, 2)

@@ -13,7 +13,7 @@ import {
 import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { codeOf, toErrorMessage } from '../db/errors.ts'
-import { loadEnvironmentFiles } from '../environment-files.ts'
+import { loadEnvironmentFiles } from '../settings/environment-files.ts'
 import { defaultOrigin } from './origin.ts'
 import { addProjectCommands } from './project.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
@@ -25,7 +25,12 @@ const signIn = () => import('./sign-in.ts')
 
 const getAccessToken = async (origin: string) => (await signIn()).getAccessToken(origin)
 
-/** The application that a command belongs to. */
+/**
+ * The application that a command belongs to.
+ *
+ * @example
+ * const command: CommandApp = { name: 'Library', contract, loadApp: async () => (await import('./app.ts')).app }
+ */
 export interface CommandApp {
   contract: EngineContract
   /** Imports the application on demand, because calls of a remote service need only the contract. */
@@ -43,7 +48,6 @@ interface Procedure {
   summary: string
 }
 
-/** Returns the name and summary of every procedure. */
 const listProcedures = (contract: EngineContract): Procedure[] =>
   Object.entries(contract).flatMap(([resource, members]) =>
     Object.entries(members).flatMap(([name, procedure]: [string, unknown]) =>
@@ -68,7 +72,7 @@ async function call(procedures: readonly Procedure[], origin: string, name: stri
   const output = await (procedure as (input: unknown) => Promise<unknown>)(
     input === undefined ? undefined : parseInput(input),
   ).catch((error: unknown) => {
-    // Open procedures need no sign-in.
+    // Public procedures need no sign-in, so only the answer shows whether one is missing.
     const needsSignIn = token === undefined && error instanceof ORPCError && error.status === 401
     throw needsSignIn ? notSignedIn(origin) : error
   })
@@ -86,7 +90,7 @@ function parseInput(input: string): unknown {
 /** Describes an error for the terminal. `origin` is set if the command calls a service. */
 function describeError(error: unknown, origin: string | undefined) {
   if (error instanceof ORPCError) return terminalJson(error.toJSON())
-  // The message of each error of the network in `fetch`. The cause has the reason.
+  // All network errors of `fetch` have this message. The reason is in the cause.
   if (origin === undefined || !(error instanceof TypeError) || error.message !== 'fetch failed')
     return toErrorMessage(error)
   const reason = codeOf(error) || toErrorMessage(error.cause)
@@ -100,7 +104,12 @@ interface TokenOptions {
   days: string
 }
 
-/** Runs the command with the arguments of the process. Prints an error, and sets the exit code. */
+/**
+ * Runs the command with the arguments of the process. Prints an error, and sets the exit code.
+ *
+ * @example
+ * await runCommand({ name: 'Library', contract, loadApp: async () => (await import('./app.ts')).app })
+ */
 export async function runCommand({ name, contract, loadApp, isProject, addCommands }: CommandApp) {
   // The reader of the output can end first, for example in `tallystick openapi | head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -113,9 +122,10 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
     .description(`Calls a ${name} service on behalf of a signed-in user, or runs a service.`)
     .option('--at <origin>', 'origin of the service to call', defaultOrigin())
     .commandsGroup('Call a service:')
-    .helpCommand(true)
-  /** The origin of the service, if the command has called a service. */
+    .helpCommand(true) // puts the command `help` into this group
+  /** The origin of the service that the command calls. Undefined while the command has not read its origin. */
   let called: string | undefined
+  /** Reads `--at`. A function, because the options are known only after `parseAsync` has begun. */
   const origin = () => {
     const { at } = program.opts<{ at: string }>()
     if (!/^https?:\/\/[^/]/.test(at))
@@ -194,7 +204,7 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
     .commandsGroup('Run a service, configured by environment variables:')
     .command('serve')
     .description('start the service, and run until SIGTERM or SIGINT')
-    .action(async () => (await import('../serve.ts')).serve(await loadApp(), process.env))
+    .action(async () => (await import('../start/serve.ts')).serve(await loadApp(), process.env))
   addOperatorCommands(program, { loadApp, environment: process.env, print })
   if (isProject) await addProjectCommands(program)
   addCommands?.(program)

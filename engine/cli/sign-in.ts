@@ -52,6 +52,7 @@ export async function loginFromDevice(origin: string, scope: string, clientName:
 
 const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
 
+/** Registers this command line as a public OAuth client, without a secret. */
 const register = (origin: string, clientName: string, metadata: Partial<openid.ClientMetadata>) =>
   openid.dynamicClientRegistration(
     new URL(origin),
@@ -152,6 +153,7 @@ const discover = (origin: string, { clientId }: Credential) =>
 /** Allows plain HTTP if the URL of the service uses it, for example http://localhost:3000. */
 const discoveryOptions = (origin: string) => {
   const isPlainHttp = new URL(origin).protocol === 'http:'
+  // `oauth2` reads /.well-known/oauth-authorization-server: the service publishes no configuration of OpenID Connect.
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- only if the user entered an origin with plain HTTP
   return { execute: isPlainHttp ? [openid.allowInsecureRequests] : [], algorithm: 'oauth2' as const }
 }

@@ -35,10 +35,11 @@ const fieldsOf = ({ name: topic, input, of }: Topic): Field[] => {
 export function addWatchOptions(command: Command, topics: readonly Topic[]) {
   const fields = topics.flatMap(fieldsOf)
   for (const name of new Set(fields.map((field) => field.name))) {
+    // One option sets the field of several topics: the help names the topics of each description.
     const same = fields.filter((field) => field.name === name)
     const texts = [...new Set(same.map(({ help }) => help))].map((text) => {
-      const names = same.filter(({ help }) => help === text).map(({ topic }) => topic)
-      return `${names.join(', ')}: ${text}`
+      const described = same.filter(({ help }) => help === text).map(({ topic }) => topic)
+      return `${described.join(', ')}: ${text}`
     })
     command.option(`--${name} <${name}>`, texts.join('; '), collect, [])
   }
@@ -59,7 +60,10 @@ export type WatchOptions = Readonly<Record<string, readonly string[]>>
 
 const collect = (value: string, previous: readonly string[]) => [...previous, value]
 
-/** Returns one input, or one for each parent. Undefined if no option belongs to the topic. */
+/**
+ * Returns one input, or one for each parent. Undefined if no option belongs to the topic, or if the parent is missing: the service
+ * then refuses the topic.
+ */
 function readInput(fields: readonly Field[], options: WatchOptions) {
   const valuesOf = (field: Field) => (options[field.name] ?? []).map((text) => read(field, text))
   const given = fields.filter((field) => !field.isParent && valuesOf(field).length > 0)

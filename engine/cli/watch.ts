@@ -12,10 +12,8 @@ import { toErrorMessage } from '../db/errors.ts'
 import { terminalJson } from './terminal.ts'
 
 /**
- * Prints one JSON line for each update, until SIGINT or SIGTERM, or until the reader of the output ends. The client
- * connects again after a lost connection, a stop of the service, or the expiry of the access token, and continues after
- * the last update.
- *
+ * Prints one JSON line for each update, until SIGINT or SIGTERM, or until the reader of the output ends. The client connects
+ * again after a lost connection, a stop of the service, or the expiry of the access token, and continues after the last update.
  * `getAccessToken` is set if a topic needs a caller.
  *
  * Throws if the first attempt to connect fails, and if the service refuses the call, for example after a revocation.
@@ -37,6 +35,7 @@ export async function watch(
   const onRetry: CallContext['onRetry'] = ({ error, attemptIndex }) => {
     // An error that is thrown here ends the attempts.
     if (!progress.isConnected || isTokenUnavailable(error)) throw error
+    // Once for each outage: the first attempt, 0, mostly succeeds.
     if (attemptIndex === 1)
       process.stderr.write(`Connecting again after an error: ${toErrorMessage(error)}\n`)
   }
@@ -63,6 +62,7 @@ function createStopSignal() {
   return { signal: controller.signal, isStopped: () => controller.signal.aborted }
 }
 
+/** Waits for a slow reader, so that updates do not collect in memory. */
 async function printLine(line: string) {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
 }

@@ -8,7 +8,7 @@ const LIFETIME = 12 * 3600
 const PROXY_HEADER = /^(forwarded|x-forwarded-.*|x-real-ip|via)$/
 
 /**
- * Decides who can open the console: the reader of the printed address. `secret` is never stored: a reader of DATA_DIR cannot
+ * Decides who can open the console: the reader of the printed URL. `secret` is never stored: a reader of DATA_DIR cannot
  * open the console. The name of the cookie has the port, because all ports of a host share cookies.
  */
 export function createAccess({ secret, port }: { secret: string; port: number }) {
@@ -30,10 +30,10 @@ export function createAccess({ secret, port }: { secret: string; port: number })
     /** The folder of all pages and procedures. */
     folder,
 
-    /** The address that opens the console once. */
+    /** The URL that opens the console once. */
     address: () => `${origin}/?key=${key}`,
 
-    /** Uses the key of an address. Returns the cookie, or undefined for a wrong or used key. */
+    /** Uses the key of such a URL. Returns the cookie, or undefined for a wrong or used key. */
     useKey(given: string) {
       if (!isEqual(given, key)) return undefined
       key = createKey()

@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/server'
 import { createRestClient, tokens } from 'tallystick-contract/internal'
 
 import type { CallerChoice, CallResult, SamplePerson } from './contract.ts'
-import type { ConsoleServices, People } from './people.ts'
+import type { People, ServiceParts } from './people.ts'
 
 /** Time limit of a call, in milliseconds. */
 const TIMEOUT = 20_000
@@ -21,11 +21,12 @@ export interface ConsoleCall {
 }
 
 /** Creates the function that calls the service over REST, as any REST client does. */
-export function createCalls({ app, settings }: ConsoleServices, people: People) {
+export function createCalls({ app, settings }: ServiceParts, people: People) {
   const { host, port, baseUrl } = settings
+  // A service that listens on all addresses also listens on loopback.
   const isAnyAddress = host === '0.0.0.0' || host === '::'
   const origin = `http://${isAnyAddress ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
-  /** The credentials of the callers. The sessions of a person end with the process. */
+  /** The headers with the credentials of each caller, kept so that not each call signs in. */
   const credentials = new Map<string, Promise<Headers>>()
 
   const createCredentials = async (
@@ -47,18 +48,21 @@ export function createCalls({ app, settings }: ConsoleServices, people: People) 
     const key = keyOf(caller)
     const known = credentials.get(key) ?? createCredentials(person, scopes)
     credentials.set(key, known)
+    // The next call tries again.
     known.catch(() => credentials.delete(key))
     return known
   }
 
   const send = async ({ operation, input, caller, headers }: ConsoleCall): Promise<CallResult> => {
-    const own = await credentialsOf(caller)
+    const credentialHeaders = await credentialsOf(caller)
+    // Recorded in `fetch`, because the client returns only the decoded output, without status and headers.
     let result: CallResult | undefined
     const client: unknown = createRestClient(app.contract, origin, {
-      headers: { ...headers, ...own },
+      headers: { ...headers, ...credentialHeaders },
       fetch: async (request, init) => {
         const start = performance.now()
         const sent = request instanceof Request ? request : new Request(request)
+        // Copies, because `fetch` and the client read the originals.
         const body = await sent.clone().text()
         const response = await fetch(sent, {
           ...init,
@@ -88,7 +92,8 @@ export function createCalls({ app, settings }: ConsoleServices, people: People) 
     try {
       await (procedure as (input: unknown) => Promise<unknown>)(input)
     } catch (error) {
-      // Without an answer, the service has closed the connection, or the call took too long.
+      // With an answer, the error of the client is part of the result. Without an answer, the service has closed the connection,
+      // or the call took too long.
       if (!result)
         throw new ORPCError('BAD_REQUEST', {
           message: error instanceof Error ? error.message : String(error),
@@ -108,7 +113,6 @@ export function createCalls({ app, settings }: ConsoleServices, people: People) 
   }
 }
 
-/** Reads the error in the body of an answer. */
 function errorOf(text: string): CallResult['error'] {
   try {
     const body: unknown = JSON.parse(text)

@@ -5,7 +5,7 @@ import { LAST_PAGE, MAX_FILTERS, MAX_TEXT } from './bounds.ts'
 
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
-/** A person of the samples. Each has a reserved address (RFC 2606), so that no real account can have the address. */
+/** A person of the samples, with an e-mail address at a reserved domain (RFC 2606), which no real account can have. */
 export const SamplePerson = z.enum(['ada', 'charles', 'admin'])
 export type SamplePerson = z.infer<typeof SamplePerson>
 
@@ -25,7 +25,7 @@ const Overview = z.object({
   version: z.string(),
   /** The origin of the service. */
   origin: z.string(),
-  /** The address for agents. */
+  /** The URL for agents. */
   mcp: z.string(),
   /** Where the data is, as a phrase. */
   data: z.string(),
@@ -115,7 +115,7 @@ const RecordedRequest = z.object({
   path: z.string(),
   operation: z.string().nullable(),
   protocol: z.enum(['REST', 'RPC', 'MCP', 'Datastar', 'other']),
-  /** The address of the person. */
+  /** The e-mail address of the person. */
   person: z.string().nullable(),
   /** The id of the app, if the caller has an access token. */
   app: z.string().nullable(),

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/server'
 
 import * as catalogue from '../db/catalogue.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
 import { PAGE_SIZE } from './bounds.ts'
 import type { Filter, Rows, Table } from './contract.ts'
 import { isSecretName, withoutSecretFields } from './redaction.ts'
@@ -42,7 +42,8 @@ export const listRows = (db: Database, { table: name, filters, page }: Request):
   catalogue.readOnly(db, async (tx) => {
     const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
     const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
-    const hidden = filters.find(({ column }) => visible.every((each) => each.name !== column))
+    // A filter on a hidden column would tell the values of the column.
+    const hidden = filters.find(({ column }) => visible.every(({ name }) => name !== column))
     if (!table || visible.length === 0 || hidden)
       throw new ORPCError('NOT_FOUND', {
         message: `${[name, hidden?.column].filter(Boolean).join('.')} does not exist, or is not shown`,
@@ -51,6 +52,7 @@ export const listRows = (db: Database, { table: name, filters, page }: Request):
       table,
       columns: visible.map(({ name, type }) => ({ name, maxLength: isJson(type) ? MAX_JSON : MAX_VALUE })),
       conditions: filters,
+      // One row more than a page, for `hasMore`.
       limit: PAGE_SIZE + 1,
       offset: page * PAGE_SIZE,
     })

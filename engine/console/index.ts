@@ -1,9 +1,9 @@
-import type { App } from '../resource.ts'
-import type { ConsoleServices } from './people.ts'
+import type { App } from '../app/resource.ts'
+import type { ServiceParts } from './people.ts'
 import { createRecorder } from './recorder.ts'
 import { serveConsole } from './server.ts'
 
-// The console for developers. Only engine/serve.ts imports this file, and only on a machine for development.
+// The console for developers. Only engine/start/serve.ts imports this file, and only on a machine for development.
 
 const printAddress = (address: string) =>
   process.stdout.write(`  Console        ${address} (works once; then prints the next address)\n`)
@@ -14,9 +14,9 @@ export function createConsole(app: App, secret: string) {
   return {
     recorder,
     /** Serves the console until the service stops. Prints the address of the console, and the next address after each use. */
-    open: async (services: ConsoleServices) => {
-      const { address, close } = await serveConsole(services, recorder, secret, () => printAddress(address()))
-      services.closing.signal.addEventListener('abort', close)
+    open: async (service: ServiceParts) => {
+      const { address, close } = await serveConsole(service, recorder, secret, () => printAddress(address()))
+      service.closing.signal.addEventListener('abort', close)
       printAddress(address())
     },
   }

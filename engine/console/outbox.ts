@@ -5,7 +5,7 @@ import { htmlEscape } from 'escape-goat'
 import { LRUCache } from 'lru-cache'
 import PostalMime, { type Email } from 'postal-mime'
 
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Letter } from './contract.ts'
 
 const MAX_LETTERS = 100

@@ -11,7 +11,7 @@ import type { z } from 'zod'
 
 import { proceduresOf } from '../http/protocols/compile.ts'
 import { schemaConverter } from '../openapi/document.ts'
-import type { App } from '../resource.ts'
+import type { App } from '../app/resource.ts'
 import type { ProcedureDescription } from './contract.ts'
 
 /** The parts of a procedure that the console shows. oRPC gives them the type `any`. */
@@ -62,11 +62,11 @@ function accessOf({ access, administratorsOnly }: Meta) {
   return administratorsOnly ? ('administrators' as const) : ('signedIn' as const)
 }
 
-const describeLimit = ({ name, points, duration, personal }: RateLimit) => ({
+const describeLimit = ({ name, points, duration, perAccount }: RateLimit) => ({
   name,
   points,
   duration,
-  by: personal ? ('account' as const) : ('network' as const),
+  by: perAccount ? ('account' as const) : ('network' as const),
 })
 
 const describeErrors = (errorMap: ErrorMap) =>

@@ -2,10 +2,10 @@ import { EventPublisher } from '@orpc/shared'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract/internal'
 
-import type { App } from '../resource.ts'
-import type { AttributesOf, Recorder } from '../services.ts'
+import type { App } from '../app/resource.ts'
+import type { AttributesOf } from '../call/context.ts'
 import { describeFully, MAX_PATH } from '../telemetry/log.ts'
-import { type RecordedCall, type Recording, recordings } from '../telemetry/recording.ts'
+import { type RecordedCall, type Recorder, type Recording, recordings } from '../telemetry/recording.ts'
 import type { RecordedRequest } from './contract.ts'
 import { describeValue } from './redaction.ts'
 
@@ -14,7 +14,6 @@ const MAX_REQUESTS = 200
 const MAX_STATEMENTS = 50
 const MAX_STATEMENT = 2000
 
-/** A recorder with the requests that it has recorded. */
 export interface RequestRecorder extends Recorder {
   /**
    * Yields the recorded requests, the oldest first, and then each new request. The first watcher starts the recording,
@@ -27,7 +26,7 @@ export function createRecorder(app: App): RequestRecorder {
   const publisher = new EventPublisher<{ request: RecordedRequest }>()
   const secrets = operationsWithSecrets(app)
   let requests: RecordedRequest[] = []
-  /** The recordings of the requests without an answer. */
+  /** The recordings of the requests in progress. */
   const open = new Set<Recording>()
 
   const add = (request: RecordedRequest) => {
@@ -35,6 +34,7 @@ export function createRecorder(app: App): RequestRecorder {
     publisher.publish('request', request)
   }
 
+  /** Frees the values. Timers of the request can keep the recording itself as their context. */
   const end = (recording: Recording) => {
     Object.assign(recording, { isOver: true, calls: [], statements: [] })
     open.delete(recording)
@@ -56,6 +56,7 @@ export function createRecorder(app: App): RequestRecorder {
     },
 
     record: (request, response, attributesOf, handle) => {
+      // Without a watcher, no request is recorded.
       if (publisher.size === 0) return handle
       const recording: Recording = {
         calls: [],
@@ -157,7 +158,7 @@ function describe(
 function describeCall({ operation, input, outcome }: RecordedCall, hasSecrets: boolean) {
   return {
     operation,
-    input: describeValue(input, false),
+    input: describeValue(input, false), // `secrets` of a procedure are only in its output
     output: outcome && 'output' in outcome ? describeValue(outcome.output, hasSecrets) : null,
     // The console is only for developers, so that the error has its message.
     error: outcome && 'error' in outcome ? describeFully(outcome.error) : null,

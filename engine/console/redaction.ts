@@ -1,7 +1,7 @@
 import { isObject } from '@orpc/shared'
 
-import { LiveEvents } from '../live-stream.ts'
-import { toJsonValue } from '../output.ts'
+import { LiveEvents } from '../call/live-stream.ts'
+import { toJsonValue } from '../values/output.ts'
 
 /** Maximum length of a recorded input or output, in characters. */
 const MAX_TEXT = 8192
@@ -48,6 +48,7 @@ const JSON_TEXTS = /("(?:[^"\\]|\\.)*")(\s*:)?/g
 
 /** Returns the text of a JSON value, or the value without secrets if a field has the name of a secret. */
 export function withoutSecretFields(text: string): string | null {
+  // An unchanged text keeps the format of PostgreSQL, and long numbers, which JSON.parse would round.
   const names = [...text.matchAll(JSON_TEXTS)].flatMap(([, name = '', colon]) =>
     colon === undefined ? [] : String(JSON.parse(name)),
   )

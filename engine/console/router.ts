@@ -1,32 +1,32 @@
 import { implement, ORPCError } from '@orpc/server'
 
 import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
-import { isServer } from '../db/open.ts'
+import { isServer } from '../db/connection/open.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { listRows, listTables } from './data.ts'
 import type { Outbox } from './outbox.ts'
-import { type ConsoleServices, type People, samplePeople } from './people.ts'
+import { type People, samplePeople, type ServiceParts } from './people.ts'
 import { describeProcedures, validateInput } from './procedures.ts'
 import type { RequestRecorder } from './recorder.ts'
 
-export interface ConsoleParts {
-  services: ConsoleServices
+export interface ConsoleParts extends ServiceParts {
   recorder: RequestRecorder
   people: People
   outbox: Outbox
-  /** Returns the address that signs a person in, by the secret of a link. */
+  /** Returns the URL that signs a person in, by the secret of a link. */
   signInUrl: (secret: string) => string
 }
 
 /** Implements the procedures of the console. Only engine/console/server.ts serves the procedures, after its checks. */
-export function createConsoleRouter({ services, recorder, people, outbox, signInUrl }: ConsoleParts) {
-  const { app, settings, db } = services
+export function createConsoleRouter(parts: ConsoleParts) {
+  const { app, settings, db, notifications, recorder, people, outbox, signInUrl } = parts
   const os = implement(consoleContract)
-  const call = createCalls(services, people)
+  const call = createCalls(parts, people)
   // On demand, because the conversion of all schemas takes time.
   let described: ReturnType<typeof describeProcedures> | undefined
   const listProcedures = () => (described ??= describeProcedures(app))
+  // A link sets the session cookie for `localhost`, so that it does not mix with the cookie of the console at 127.0.0.1.
   const isAtLocalhost = new URL(settings.baseUrl).hostname === 'localhost'
 
   return os.router({
@@ -69,8 +69,9 @@ export function createConsoleRouter({ services, recorder, people, outbox, signIn
       tables: os.data.tables.handler(() => listTables(db)),
       rows: os.data.rows.handler(({ input }) => listRows(db, input)),
       addSamples: os.data.addSamples.handler(async () => {
+        // As `tallystick seed` does: for Ada, and for the other sample account that Ada shares with.
         const samples = await importSamples(app)
-        await addSamples(services, samplePeople.ada.email, samples)
+        await addSamples({ db, notifications }, samplePeople.ada.email, samples)
         return { message: describeSamples(samplePeople.ada.email, samples) }
       }),
     },

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { createPageReader, POLICY } from '../http/endpoints/files.ts'
 import { createAccess, refusalOf } from './access.ts'
 import { createOutbox } from './outbox.ts'
-import { type ConsoleServices, createPeople } from './people.ts'
+import { createPeople, type ServiceParts } from './people.ts'
 import type { RequestRecorder } from './recorder.ts'
 import { createConsoleRouter } from './router.ts'
 
@@ -48,37 +48,38 @@ const HEADERS: Record<string, string> = {
 }
 
 const NOTHING = 'Nothing is here'
-
 const CLOSED = 'This console needs the address that the service printed. Open the newest address.'
 
 export interface RunningConsole {
-  /** The address that opens the console once. */
+  /** Returns the URL that opens the console once. */
   address: () => string
   close: () => void
 }
 
 /**
  * Serves the console on a port of its own: the second port after the port of the service, if this port is free. Calls
- * `onOpened` when an address was used. Cookies stay valid as long as `secret` is the same.
+ * `onOpened` after a use of the URL, so that the caller prints the next one. Cookies stay valid as long as `secret` is the same.
  */
 export async function serveConsole(
-  services: ConsoleServices,
+  service: ServiceParts,
   recorder: RequestRecorder,
   secret: string,
   onOpened: () => void,
 ): Promise<RunningConsole> {
+  const { settings, log } = service
   const server = createServer(LIMITS)
   server.maxConnections = MAX_CONNECTIONS
-  // Node otherwise drops the lines after the 2,000th, and with them the headers of a proxy.
+  // Node otherwise drops the lines after the 2,000th, and with them the headers by which a forwarded request is refused.
   server.maxHeadersCount = 0
-  const port = await listenNear(server, services.settings.port)
+  const port = await listenNear(server, settings.port)
   const access = createAccess({ secret, port })
-  const people = createPeople(services)
-  const outbox = createOutbox(services.settings)
-  // Cookies of `localhost` also belong to the service at `localhost`. The console itself is not at `localhost`.
+  const people = createPeople(service)
+  const outbox = createOutbox(settings)
+  // A link that signs a person in sets the cookie of the service at `localhost`: all ports of a host share cookies. The console is at
+  // 127.0.0.1, so that the service does not receive the cookie of the console.
   const signInHost = `localhost:${port}`
-  const signInUrl = (secret: string) => `http://${signInHost}/sign-in?key=${secret}`
-  const router = createConsoleRouter({ services, recorder, people, outbox, signInUrl })
+  const signInUrl = (key: string) => `http://${signInHost}/sign-in?key=${key}`
+  const router = createConsoleRouter({ ...service, recorder, people, outbox, signInUrl })
   const rpc = new RPCHandler(router, { plugins: [new BodyLimitPlugin({ maxBodySize: MAX_BODY })] })
   const findFile = createPageReader('console')
 
@@ -110,7 +111,7 @@ export async function serveConsole(
     const person = people.useLink(key)
     if (!person)
       send(response, 410, 'This link has been used, or has expired. Use the button of the console again.')
-    else redirect(response, services.settings.baseUrl, await people.signIn(person))
+    else redirect(response, settings.baseUrl, await people.signIn(person))
   }
 
   function openConsole(response: ServerResponse, key: string) {
@@ -154,7 +155,7 @@ export async function serveConsole(
         send(response, error.status, error.message)
         return
       }
-      services.log.error({ err: error }, 'the console failed')
+      log.error({ err: error }, 'the console failed')
       if (response.headersSent) response.destroy()
       else send(response, 500, 'The console failed. The log of the service has the error.')
     })

@@ -1,6 +1,6 @@
-import { engineContract, type EngineContract } from './engine.ts'
+import { engineContract, type EngineContract } from './built-in/engine.ts'
 import type { ExportPart, ExportParts } from './export-part.ts'
-import type { Topic } from './meta.ts'
+import { metaOf, type Topic } from './meta.ts'
 import type { ProcedureContracts, ResourceContract } from './resource-contract.ts'
 
 /** A resource without topics and without a part of the export can be its procedures alone. */
@@ -64,10 +64,15 @@ export function appContract<
     ([name, resource]) => [name, toResourceContract(resource)] as const,
   )
   const parts = declared.flatMap(([name, { exports }]) => (exports ? [[name, exports] as const] : []))
+  const metas = declared.flatMap(([, { procedures }]) => Object.values(procedures).map(metaOf))
   const contracts: Record<PropertyKey, ProcedureContracts> = {
     ...engineContract(
       [...declared.flatMap(([, { topics }]) => topics), ...topics],
       Object.fromEntries(parts) as ExportParts,
+      {
+        auditActions: [...new Set(metas.flatMap(({ audit }) => audit ?? []))],
+        grantsAccess: metas.some((meta) => meta.grantsAccess),
+      },
     ),
     ...Object.fromEntries(declared.map(([name, { procedures }]) => [name, procedures])),
   }
@@ -78,9 +83,9 @@ export function appContract<
   >
 }
 
-/** A procedure has no entries of its own, so a resource with a procedure named `procedures` stays a resource. */
 const toResourceContract = (resource: AnyResource): ResourceContract =>
   isResourceContract(resource) ? resource : { procedures: resource, topics: [], exports: undefined }
 
+/** Also reads `topics`, because a procedure can have the name `procedures`: then `topics` is missing, or a procedure. */
 const isResourceContract = (resource: AnyResource): resource is ResourceContract =>
   'procedures' in resource && Array.isArray(resource.topics)

@@ -1,4 +1,4 @@
-/** Converts the name of an application to an id. The result is no id if the name has no letter from A to Z. */
+/** Converts the name of an application to an id. The result is no id if it does not begin with a letter, for example for `2 Books`. */
 export const toId = (name: string) =>
   name
     .toLowerCase()

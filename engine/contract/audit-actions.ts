@@ -26,5 +26,8 @@ export const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
+/** The name of an action that a procedure of an application declares (`meta.audit`). */
+export type DeclaredAction = `${string}.${string}`
+
 export const auditOutcomes = ['accepted', 'refused'] as const
 export type AuditOutcome = (typeof auditOutcomes)[number]

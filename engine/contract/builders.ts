@@ -54,8 +54,9 @@ export const administrativeErrors: Record<'FORBIDDEN', DeclaredError> = {
 }
 
 /**
- * Builder of procedures that only an administrator in person can call. For changes, other builders can get the same
- * metadata and errors: `creating([booksTopic]).meta({ administratorsOnly: true }).errors(administrativeErrors)`.
+ * Builder of procedures that only an administrator in person can call: nobody can impersonate an administrator. For changes, other
+ * builders can get the same metadata and errors:
+ * `creating([booksTopic]).meta({ administratorsOnly: true }).errors(administrativeErrors)`.
  */
 export const administrative = signedIn
   .meta({ noImpersonation: true, administratorsOnly: true })
@@ -70,7 +71,7 @@ export const administrative = signedIn
 export const reading = signedIn.meta({ scope: 'read' })
 
 /** Changes of data, by account. */
-const writeLimit: RateLimit = { name: 'writes', points: 3000, duration: 60, personal: true }
+const writeLimit: RateLimit = { name: 'writes', points: 3000, duration: 60, perAccount: true }
 
 /**
  * Builder of procedures for signed-in callers and for apps with the scope `write`.
@@ -109,3 +110,22 @@ export const ifMatchErrors: Record<'PRECONDITION_FAILED', DeclaredError> = {
  */
 export const changing = (updates: readonly Topic[]) =>
   writing.meta({ ifMatch: true, updates }).errors(ifMatchErrors)
+
+/** Changes of the people with access to items, by account: many invitations could find out which addresses have accounts. */
+const sharingLimit: RateLimit = {
+  name: 'memberships',
+  points: 100,
+  duration: 3600,
+  perAccount: true,
+  inDatabase: true,
+}
+
+/**
+ * Builder of procedures that change who has access to an item, for `invite` and `exclude` of a resource. Limits the changes of
+ * each account, refuses callers who impersonate a person, and supports `If-Match`.
+ *
+ * @example
+ * sharing([projectsTopic]).meta({ action: 'SHARE_PROJECT', audit: 'projects.invite' }).errors(itemErrors).input(Invite).output(Project)
+ */
+export const sharing = (updates: readonly Topic[]) =>
+  changing(updates).meta({ rateLimit: sharingLimit, noImpersonation: true, grantsAccess: true })

@@ -31,6 +31,7 @@ export const errorBody = (error: PublicError): ErrorBody => ({
  */
 export function decodeErrorBody(body: unknown) {
   const { success, data } = ErrorBody.safeParse(body)
+  // With the name `ORPCError`, for logs.
   return success ? withName(new ORPCError(data.code, data)) : undefined
 }
 

@@ -21,7 +21,6 @@ export const exportPart = <const Shape extends ExportPart['shape']>(part: {
   example: z.output<z.ZodObject<Shape>>
 }) => part
 
-/** The data of a part. */
 export type DataOf<Part extends ExportPart> = z.output<z.ZodObject<Part['shape']>>
 
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
@@ -30,7 +29,6 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
   ? All
   : never
 
-/** The data of all parts. */
 export type DataOfAll<Parts extends ExportParts> = Intersection<
   { [Name in keyof Parts]: DataOf<Parts[Name]> }[keyof Parts]
 >

@@ -11,6 +11,7 @@ export {
   publicAccess,
   reading,
   sensitive,
+  sharing,
   signedIn,
   writing,
 } from './builders.ts'
@@ -27,11 +28,11 @@ export {
   pages,
   type RpcClientOptions,
   safe,
-} from './client.ts'
-export type { LiveUpdateOf } from './engine.ts'
+} from './client/client.ts'
+export type { LiveUpdateOf } from './built-in/engine.ts'
 export { exportPart } from './export-part.ts'
 export { isRightToLeft, type Language } from './languages.ts'
-export { topic, type WatchInput } from './live.ts'
+export { topic, type WatchInput } from './built-in/live.ts'
 export type { Alternative, ItemAction, Meta, RateLimit, Scope, Topic } from './meta.ts'
 export { type ResourceContract, resourceContract } from './resource-contract.ts'
 export {

@@ -1,6 +1,8 @@
 import type { Route } from '@orpc/contract'
 import type * as z from 'zod'
 
+import type { DeclaredAction } from './audit-actions.ts'
+
 /** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
 export const scopes = ['read', 'write'] as const
 /** A scope: `const scope: Scope = 'read'`. */
@@ -24,7 +26,7 @@ export interface Tool {
 export type Access = 'public' | 'signedIn'
 
 /**
- * What `live.watch` can watch: the state that one operation reads (engine/contract/live.ts).
+ * What `live.watch` can watch: the state that one operation reads (engine/contract/built-in/live.ts).
  *
  * @example
  * const changingShelf = (updates: readonly Topic[]) => changing(updates).errors(shelfErrors)
@@ -47,7 +49,7 @@ export interface Topic {
  * A limit of calls. The calls of all procedures with the same limit are counted together.
  *
  * @example
- * const shareLimit: RateLimit = { name: 'shares', points: 100, duration: 3600, personal: true, shared: true }
+ * const shareLimit: RateLimit = { name: 'shares', points: 100, duration: 3600, perAccount: true, inDatabase: true }
  */
 export interface RateLimit {
   /** The name in the setting `LIMITS`, in headers and metrics. */
@@ -60,12 +62,12 @@ export interface RateLimit {
    * Whether all instances share one count, which is stored in the database. Used for limits that protect accounts,
    * mail, tokens or expensive reads. By default, each process has its own count in memory.
    */
-  shared?: true
+  inDatabase?: true
   /**
    * Whether calls are counted by account. By default, calls are counted by network: the IPv4 address, or the /64 of an
    * IPv6 address.
    */
-  personal?: true
+  perAccount?: true
 }
 
 /**
@@ -79,7 +81,7 @@ export interface Alternative {
   name: string
   /** The media type of the bodies: `application/json` with a parameter. `Accept` or `Content-Type` selects it. */
   mediaType: `application/json;${string}`
-  /** Describes the bodies that also select the alternative (`isRequestedBy` in engine/resource.ts). */
+  /** Describes the bodies that also select the alternative (`isRequestedBy` in engine/app/resource.ts). */
   bodies?: string
 }
 
@@ -100,9 +102,8 @@ export interface ItemAction {
   id: string
 }
 
-/** Returns the actions of a procedure. */
 export const actionsOf = ({ action = [] }: Pick<Meta, 'action'>): readonly ItemAction[] =>
-  [action].flat().map((each) => (typeof each === 'string' ? { name: each, id: 'id' } : each))
+  [action].flat().map((given) => (typeof given === 'string' ? { name: given, id: 'id' } : given))
 
 /**
  * What a procedure declares in addition to its route, schemas and errors.
@@ -120,17 +121,14 @@ export interface Meta {
    * requires a session cookie. A public procedure ignores access tokens.
    */
   scope?: Scope
-  /**
-   * Rejects calls during an impersonation with 403, because an administrator must not call the procedure as another
-   * person.
-   */
+  /** Rejects calls during an impersonation with 403, because an administrator must not call the procedure as another person. */
   noImpersonation?: true
   /** Rejects calls from pages of other origins with 403, also of TRUSTED_ORIGINS: a trusted page gets no lasting access. */
   ownPagesOnly?: true
   /** Rejects callers who are not administrators with 403. */
   administratorsOnly?: true
   /**
-   * What the caller needs a permission for (engine/items.ts): an action on the item with the id in the input (`id`), actions on
+   * What the caller needs a permission for (engine/call/items.ts): an action on the item with the id in the input (`id`), actions on
    * items of other resources, or several of them. The response is 404 if an item does not exist for the caller, and 403 if the
    * caller lacks a permission.
    */
@@ -149,33 +147,36 @@ export interface Meta {
   ifMatch?: true
   /** Responses have an `ETag`. */
   etag?: true
+  /** The call changes who has access to an item: see `sharing`. */
+  grantsAccess?: true
+  /**
+   * The name under which the audit trail records accepted calls, for example `projects.invite`. The entry and the change are
+   * committed together. The detail of the entry is the id in the input.
+   */
+  audit?: DeclaredAction
   /** The topics with a new state after a call. Every procedure that changes data declares its topics, or an empty list. */
   updates?: readonly Topic[]
   /** The topic with the state that the procedure returns. */
   reads?: Topic
-  /** The response is created once and cached, because the response is the same for all calls while the process runs. */
-  constant?: true
+  /** The first answer is kept and sent to every caller: the answer is the same while the process runs. */
+  fixedAnswer?: true
   /**
    * Responses contain tokens, or data of people beside texts that any caller can choose. Such responses have
    * `Cache-Control: no-transform`, and are never compressed.
    */
   secrets?: true
-  /**
-   * Set if another procedure, without this property, has the same method and path
-   * (engine/http/protocols/alternatives.ts).
-   */
+  /** Set if another procedure, without this property, has the same method and path (engine/http/protocols/alternatives.ts). */
   alternative?: Alternative
   /**
-   * An example of the server-sent events that Datastar pages receive instead of JSON
-   * (engine/http/protocols/datastar.ts). Set if the procedure answers such pages.
+   * For the OpenAPI document: an example of the server-sent events that Datastar pages receive. All other callers receive the
+   * output as JSON. Set if the procedure answers such pages (engine/http/protocols/datastar.ts).
    */
-  eventsExample?: string
+  datastarExample?: string
   tool?: Tool
   /** The names of the resources with a part in the export that the procedure returns. */
   exports?: readonly string[]
 }
 
-/** Returns all limits of a procedure. */
 export const limitsOf = ({ rateLimit, inputLimits = [] }: Meta) => [
   ...(rateLimit ? [rateLimit] : []),
   ...inputLimits,
@@ -186,7 +187,7 @@ export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~or
 
 /**
  * Returns whether a procedure changes data: by its method, which is POST unless the route names another one. defineApp
- * refuses declarations that contradict the method (engine/mistakes/procedures.ts).
+ * refuses declarations that contradict the method (engine/define-app/mistakes/procedures.ts).
  */
 export const isChange = ({ '~orpc': { route } }: { '~orpc': { route: Route } }) =>
   route.method !== 'GET' && route.method !== 'HEAD'

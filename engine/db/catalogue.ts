@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from './database.ts'
+import type { Database } from './connection/database.ts'
 import { searchPattern } from './search.ts'
 
 // Reads tables that are known only at run time, for the console for developers (engine/console/). All names of statements

@@ -1,5 +1,6 @@
-import { type AnyColumn, is, type SQL, sql } from 'drizzle-orm'
-import { PgArray, PgEnumColumn, PgEnumObjectColumn } from 'drizzle-orm/pg-core'
+import { type AnyColumn, Column, is, type SQL, sql } from 'drizzle-orm'
+import { toSnakeCase } from 'drizzle-orm/casing'
+import { PgArray, PgEnumColumn, PgEnumObjectColumn, PgUUID } from 'drizzle-orm/pg-core'
 
 /** Pseudo-types of `create table`. Other statements need the type of the values. */
 const SERIAL_TYPES: Readonly<Record<string, string>> = {
@@ -23,6 +24,36 @@ export function typeOf(column: AnyColumn): SQL {
 
 const TEXT = /^(text|(var)?char(\(\d+\))?)$/
 
-/** Returns the value of a column as a text, for functions of texts. */
-export const asText = (column: AnyColumn): SQL =>
-  TEXT.test(column.getSQLType()) ? sql`${column}` : sql`${column}::text`
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** The largest absolute values of the types of integers. */
+const LARGEST: Readonly<Record<string, number>> = { smallint: 2 ** 15 - 1, integer: 2 ** 31 - 1 }
+
+/**
+ * Returns a value to compare with a column: null, which equals no value, for a text that is no UUID, and for a number that is too
+ * large. PostgreSQL would refuse the statement.
+ */
+export function comparable(column: AnyColumn, value: unknown) {
+  if (is(column, PgUUID)) return typeof value === 'string' && UUID.test(value) ? value : null
+  return typeof value === 'number' && Math.abs(value) > (LARGEST[column.getSQLType()] ?? Infinity)
+    ? null
+    : value
+}
+
+/** The name of a column in the database. */
+export const columnName = ({ keyAsName, name }: AnyColumn) => (keyAsName ? toSnakeCase(name) : name)
+
+/** Returns the value of a column or of an expression as a text, for functions of texts. */
+export const asText = (column: AnyColumn | SQL): SQL =>
+  is(column, Column) && TEXT.test(column.getSQLType()) ? sql`${column}` : sql`${column}::text`
+
+/** Types with values of at most some bytes. */
+const SMALL_TYPE =
+  /^(bigint|integer|smallint|(big|small)?serial|boolean|uuid|date|time|interval|real|double|numeric)/
+
+/** Returns whether the values of a column can have any size, for example texts and JSON. */
+export function isLarge(column: AnyColumn) {
+  const isEnum =
+    is(column, PgEnumColumn) || Boolean((column.enumValues as readonly string[] | undefined)?.length)
+  return !isEnum && (is(column, PgArray) || !SMALL_TYPE.test(column.getSQLType()))
+}

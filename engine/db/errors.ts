@@ -9,8 +9,16 @@ export function codeOf(error: unknown): string {
   return 'code' in error ? String(error.code) : codeOf(error.cause)
 }
 
-/** Returns whether a statement failed because a row violated a constraint. Such a statement has changed no row. */
+/**
+ * Returns whether a statement failed because a row violated a constraint. Such a statement has changed no row.
+ *
+ * @example
+ * if (isConstraintViolation(error)) throw errors.ID_TAKEN()
+ */
 export const isConstraintViolation = (error: unknown) => codeOf(error).startsWith('23')
+
+/** Returns whether a statement failed because of a value that its type cannot store. Such a statement has changed no row. */
+export const isDataException = (error: unknown) => codeOf(error).startsWith('22')
 
 /** Returns whether a statement failed because a row references a person or another row that no longer exists. */
 export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
@@ -48,8 +56,7 @@ export const isOutage = (error: unknown): error is Error => failureReasonOf(erro
  */
 export function toErrorMessage(error: unknown): string {
   if (error instanceof DrizzleQueryError) return toErrorMessage(error.cause)
-  // Node.js throws an AggregateError if the connections to all addresses of a host fail. It contains one error for each
-  // address.
+  // Node.js throws an AggregateError if the connections to all addresses of a host fail. It contains one error for each address.
   if (error instanceof AggregateError) return error.errors.map(toErrorMessage).join('; ')
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,14 +1,14 @@
 import { lt, lte, sql } from 'drizzle-orm'
 
-import { removeOlderThan } from './audit.ts'
-import { legacyRateLimits, verifications } from './users.ts'
-import { deviceCodes } from './device-codes.ts'
-import { idempotency } from './idempotency.ts'
-import type { Database } from './database.ts'
+import { removeOlderThan } from './accounts/audit.ts'
+import { legacyRateLimits, verifications } from './accounts/users.ts'
+import { deviceCodes } from './accounts/device-codes.ts'
+import { idempotency } from './accounts/idempotency.ts'
+import type { Database } from './connection/database.ts'
 import { tryAdvisoryLock } from './statements.ts'
-import { rateLimitCounters } from './rate-limits.ts'
-import { records, removeUnusedClients } from './oauth.ts'
-import { sessions } from './sessions.ts'
+import { rateLimitCounters } from './accounts/rate-limits.ts'
+import { records, removeUnusedClients } from './accounts/oauth.ts'
+import { sessions } from './accounts/sessions.ts'
 
 /**
  * Key of the advisory lock for housekeeping. The key must not change, because instances of different releases can run

@@ -1,23 +1,9 @@
-export {
-  type AcceptedVersions,
-  createdAt,
-  hasAcceptedVersion,
-  timestamptz,
-  updatedAt,
-  updatedIfChanged,
-  version,
-} from './columns.ts'
-export type { Database } from './database.ts'
+export { createdAt, timestamptz, updatedAt, version } from './columns.ts'
+export type { Database } from './connection/database.ts'
 export { isConstraintViolation } from './errors.ts'
-export {
-  isAfterPosition,
-  limitBytes,
-  listConnections,
-  pageParameters,
-  type PageRequest,
-  type SizedRow,
-} from './pagination.ts'
-export { selectWith } from './personal-data.ts'
+export { selectWith } from './accounts/personal-data.ts'
+export { everybody } from './rows/everybody.ts'
 export { type MembersTable, owned, rows, type Rows, shared, within } from './rows/index.ts'
+export { listOf } from './rows/list-of.ts'
 export { coalesced, prepared, requireRow } from './statements.ts'
-export { type Person, userIdColumn } from './users.ts'
+export { emailOf, nameOf, type Person, userIdColumn } from './accounts/users.ts'

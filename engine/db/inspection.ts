@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 
-import type { Database } from './database.ts'
-import { containsDatabase } from './embedded.ts'
-import { connect, isServer } from './open.ts'
-import { listMigrations } from './migration-files.ts'
-import { readMigrationState } from './migrations.ts'
+import type { Database } from './connection/database.ts'
+import { containsDatabase } from './connection/pglite.ts'
+import { connect, isServer } from './connection/open.ts'
+import { listMigrations } from './migrate/migration-files.ts'
+import { readMigrationState, type WantedMigrations } from './migrate/migrations.ts'
 import { dummyTable, requireRow } from './statements.ts'
 
 export interface Inspection {
@@ -23,18 +23,14 @@ export interface Inspection {
 }
 
 /** Reports the state of a database. Changes nothing. */
-export async function inspect(url: string, migrationsFolder: string): Promise<Inspection> {
+export async function inspect(url: string, wanted: WantedMigrations): Promise<Inspection> {
   if (!isServer(url) && !containsDatabase(url))
-    return { pending: listMigrations(migrationsFolder), changed: [] }
+    return { pending: listMigrations(wanted.migrationsFolder), changed: [] }
   const { db, close } = await connect(url)
   try {
     const database = requireRow(await selectDatabase(db))
-    const { pending, changed } = await readMigrationState(db, migrationsFolder)
-    return {
-      pending,
-      changed,
-      database: { ...database, clockOffset: await measureClockOffset(db) },
-    }
+    const { pending, changed } = await readMigrationState(db, wanted)
+    return { pending, changed, database: { ...database, clockOffset: await measureClockOffset(db) } }
   } finally {
     await close()
   }

@@ -1,12 +1,14 @@
-import { and, type AnyColumn, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, type AnyColumn, Column, is, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
 import { typeOf } from './column-types.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection/database.ts'
 import { dummyTable } from './statements.ts'
 
 /** A column by which a list is sorted. */
 export interface SortKey {
-  column: AnyColumn
+  column: AnyColumn | SQL
+  /** The type of an expression, for example `bigint`. */
+  type?: SQL
   /** `asc` by default. */
   direction?: 'asc' | 'desc'
   /** `last` by default. A column that is never null needs no value. A column of an outer join needs one. */
@@ -14,19 +16,18 @@ export interface SortKey {
 }
 
 /**
- * The position of a row: the database's own text of each sort value, so that microseconds and the digits of numeric remain
- * exact.
+ * The position of a row: the database's own text of each sort value, so that microseconds and the digits of numeric remain exact.
  */
 export type SortValues = readonly (string | null)[]
 
 /** The values of a position, or placeholders of a prepared statement. */
 type Bounds = readonly (string | null | Placeholder)[]
 
-type Key = Required<Pick<SortKey, 'column' | 'direction'>> & Pick<SortKey, 'nulls'>
+type Key = Required<Pick<SortKey, 'column' | 'direction'>> & Pick<SortKey, 'nulls' | 'type'>
 
-const withDefaults = ({ column, direction = 'asc', nulls }: SortKey): Key => {
-  const order = nulls ?? (column.notNull ? undefined : 'last')
-  return { column, direction, ...(order && { nulls: order }) }
+const withDefaults = ({ column, type, direction = 'asc', nulls }: SortKey): Key => {
+  const order = nulls ?? (is(column, Column) && column.notNull ? undefined : 'last')
+  return { column, direction, ...(type && { type }), ...(order && { nulls: order }) }
 }
 
 /**
@@ -92,7 +93,10 @@ function isAfter(bounds: readonly Bound[]): SQL | undefined {
 const beyond = ({ direction }: Key) => sql.raw(direction === 'asc' ? '>' : '<')
 
 /** The text becomes a value in the database, because the drivers would encode a text for the type of the column. */
-const valueOf = ({ column, value }: Bound) => sql`${value}::text::${typeOf(column)}`
+function valueOf({ column, type = is(column, Column) ? typeOf(column) : undefined, value }: Bound) {
+  if (!type) throw new Error('An expression in an order needs a type')
+  return sql`${value}::text::${type}`
+}
 
 /** Condition that all rows after the position fulfill, on the first key alone. */
 function boundOf(bound: Bound): SQL | undefined {

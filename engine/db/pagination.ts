@@ -10,20 +10,20 @@ import {
 import { PgTimestamp, type SelectedFields } from 'drizzle-orm/pg-core'
 
 import { asText } from './column-types.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection/database.ts'
 import { containsText } from './search.ts'
 
 const separateConnections = new WeakMap<Database, Database>()
 
-/** Sets the connections that `listConnections` returns for a database. */
+/** Sets the connections that `connectionForLists` returns for a database. */
 export const setListConnections = (db: Database, lists: Database) => separateConnections.set(db, lists)
 
 /**
  * Returns the connections for queries with long results: lists, counts and exports. These connections are separate,
  * so that short statements do not wait for a long result. A transaction and the embedded database have only one
- * connection, so `listConnections` returns `db` itself.
+ * connection, so `connectionForLists` returns `db` itself.
  */
-export const listConnections = (db: Database) => separateConnections.get(db) ?? db
+export const connectionForLists = (db: Database) => separateConnections.get(db) ?? db
 
 /** The position of a row in a list (keyset pagination). Lists are ordered by time and id, newest first. */
 export interface Position {
@@ -83,9 +83,9 @@ export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.b
 
 interface LimitOptions {
   /** The columns to measure as texts. */
-  texts: readonly AnyColumn[]
+  texts: readonly (AnyColumn | SQL)[]
   /** The columns to search as texts. By default, `texts`. */
-  searched?: readonly AnyColumn[]
+  searched?: readonly (AnyColumn | SQL)[]
   /** The order of the list. */
   order: readonly SQL[]
   /** Whether the query returns only the rows with the text in the placeholder `q`, in one of `texts`. */
@@ -132,6 +132,7 @@ export function limitBytes<Fields extends SelectedFields>(
     // The limit makes PostgreSQL compare each text only once.
     .limit(sql.placeholder('limit'))
     .as(list._.alias)
+  // `total` and `match` are sums up to the row. `scanned` and `matched` are sums of all rows.
   const measured: Subquery = db
     .select({
       ...fields,
@@ -146,8 +147,7 @@ export function limitBytes<Fields extends SelectedFields>(
     .from(compared)
     .as(list._.alias)
   const isListed = sql`(has_text and ${isWithin} and match <= ${sql.placeholder('maxMatches')}::int)`
-  const scan = { scanned: sql`scanned::int`, matched: sql`matched::int`, isListed }
-  return select(scan)
+  return select({ scanned: sql`scanned::int`, matched: sql`matched::int`, isListed })
     .from(measured)
     .where(sql`${isListed} or position = scanned`)
     .orderBy(...order)

@@ -1,11 +1,14 @@
 import DataLoader from 'dataloader'
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from './database.ts'
+import type { Database } from './connection/database.ts'
 
 /**
  * Builds a statement once for each database object instead of once for each call. PostgreSQL also plans a named
  * statement only once. Building and planning only once saves two thirds of the cost of a statement.
+ *
+ * @example
+ * const selectBook = prepared((db) => db.select().from(books).where(eq(books.id, sql.placeholder('id'))).prepare('books_find'))
  */
 export function prepared<Statement>(build: (db: Database) => Statement): (db: Database) => Statement {
   const built = new WeakMap<Database, Statement>()
@@ -79,7 +82,12 @@ export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
   requireRow(await tx.select({ isLocked: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable))
     .isLocked
 
-/** Returns the first row of a statement that always returns a row. */
+/**
+ * Returns the first row of a statement that always returns a row.
+ *
+ * @example
+ * const { count } = requireRow(await db.select({ count: count() }).from(books))
+ */
 export function requireRow<Row>(rows: Row[]): Row {
   const [row] = rows
   if (row === undefined) throw new Error('The statement returned no row')

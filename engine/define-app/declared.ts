@@ -1,51 +1,20 @@
 import type { AnySchema } from '@orpc/contract'
-import {
-  type AnyProcedure,
-  type AnyRouter,
-  getHiddenRouterContract,
-  isProcedure,
-  Procedure,
-  setHiddenRouterContract,
-} from '@orpc/server'
+import { type AnyProcedure, Procedure } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import type { SchemaIssue } from 'tallystick-contract/internal'
 
-import type { App, Resource } from '../resource.ts'
-import { isTransform, isZod, schemasOf, someSchema } from './schema.ts'
+import type { App } from '../app/resource.ts'
+import { isTransform, isZod, schemasOf, someSchema } from '../values/schema.ts'
+import { mapProcedures, mapRouter, mapValues } from './map-procedures.ts'
 
 /**
  * Returns an application whose procedures refuse an output with properties that the contract does not declare, over every
  * protocol and in process. Otherwise, the validation of outputs removes these properties silently.
  */
-export function refuseUndeclared(app: App): App {
-  const resources = mapValues(app.resources, withCheckedProcedures)
-  return { ...app, resources, router: withCheckedRouter(app.router) as App['router'] }
+export function refuseUndeclaredOutputs(app: App): App {
+  const resources = mapValues(app.resources, (resource) => mapProcedures(resource, withCheckedOutput))
+  return { ...app, resources, router: mapRouter(app.router, withCheckedOutput) as App['router'] }
 }
-
-function withCheckedRouter(router: AnyRouter): AnyRouter {
-  if (isProcedure(router)) return withCheckedOutput(router)
-  const checkedRouter = mapValues(router as Readonly<Record<string, AnyRouter>>, withCheckedRouter)
-  // oRPC lists the procedures in the order of this contract.
-  const contract = getHiddenRouterContract(router)
-  return contract ? setHiddenRouterContract(checkedRouter, contract) : checkedRouter
-}
-
-function withCheckedProcedures({ datastar, ...resource }: Resource): Resource {
-  const procedures = mapValues(resource.procedures, withCheckedOutput)
-  const { live } = datastar ?? {}
-  if (!datastar || !live?.read) return { ...resource, procedures, ...(datastar && { datastar }) }
-  return {
-    ...resource,
-    procedures,
-    datastar: { ...datastar, live: { ...live, read: withCheckedOutput(live.read) } },
-  }
-}
-
-const mapValues = <Value, Mapped>(
-  record: Readonly<Record<string, Value>>,
-  map: (value: Value) => Mapped,
-): Record<string, Mapped> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 
 /** A transformation can rename or remove properties, so an output with a transformation is not checked. */
 export function withCheckedOutput(procedure: AnyProcedure): AnyProcedure {
@@ -84,7 +53,8 @@ export function undeclaredProperties(
   return [...parts].flatMap(([name, part]) =>
     declaredParts.has(name)
       ? undeclaredProperties(part, declaredParts.get(name), [...path, name])
-      : part === undefined
+      : // JSON has no undefined, so nothing is lost.
+        part === undefined
         ? []
         : [{ path: [...path, name], message: 'The contract does not declare this property' }],
   )

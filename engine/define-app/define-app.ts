@@ -5,26 +5,35 @@ import {
   type EngineContract,
   type ExportPart,
   type ExportPartsOf,
-  isId,
-  limitsOf,
   metaOf,
-  type RateLimit,
   toId,
 } from 'tallystick-contract/internal'
 
-import { combine, type PersonalData } from './db/personal-data.ts'
-import type { Context } from './context.ts'
-import { isGuarded } from './guard/index.ts'
-import { listKeysOfPerson } from './live/keys.ts'
+import { combine, type PersonalData } from '../db/accounts/personal-data.ts'
+import type { AppMiddleware } from '../app/hooks.ts'
+import type { Context } from '../call/context.ts'
+import { isGuarded } from '../guard/index.ts'
+import { listKeysOfPerson } from '../live/keys.ts'
+import { mistakesOfEndpoints } from './mistakes/endpoints.ts'
 import { type Declared, mistakesOfProcedure } from './mistakes/procedures.ts'
+import { personalDataOfJobs } from './jobs.ts'
+import { mistakesOfJobs } from './mistakes/jobs.ts'
+import { mistakesOfLimits } from './mistakes/limits.ts'
+import { mistakesOfNames } from './mistakes/names.ts'
 import { mistakesOfSchemas } from './mistakes/schemas.ts'
+import { mapValues } from './map-procedures.ts'
+import { withMiddlewares } from './middleware.ts'
 import { suggest } from './mistakes/suggestions.ts'
 import { mistakesOfTopics } from './mistakes/topics.ts'
 import { mistakesOfTypes } from './mistakes/types.ts'
-import { createEngineResources } from './procedures/index.ts'
-import { collectRateLimits, rateLimits } from './rate-limits.ts'
-import type { App, Resource, Resources } from './resource.ts'
-import { resourcesOfScope } from './scope-resources.ts'
+import { createEngineResources } from '../procedures/index.ts'
+import type { Jobs } from '../app/job.ts'
+import type { MailTemplates } from '../app/mail-template.ts'
+import type { Endpoints } from '../app/endpoint.ts'
+import { collectRateLimits } from '../app/rate-limits.ts'
+import type { App, Resource, Resources } from '../app/resource.ts'
+import { leaveRows } from '../procedures/rows/leaving.ts'
+import { resourcesOfScope } from '../app/scope-resources.ts'
 
 /** The contracts of the procedures, by the names of the resource and of the procedure. */
 type ContractsByName = Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
@@ -36,8 +45,7 @@ type AppContract = EngineContract & ContractsByName
 type Implementation<Contract> = Contract extends AnyContractRouter ? Router<Contract, Context> : never
 
 /**
- * The resources that an application adds. A resource has personal data if and only if the export has a part for the
- * resource.
+ * The resources that an application adds. A resource has personal data if and only if the export has a part for the resource.
  */
 type ResourcesOf<Contract extends EngineContract, Parts = ExportPartsOf<Contract['account']>> = {
   [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource & {
@@ -51,7 +59,7 @@ type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contra
 
 interface Definition<Contract extends AppContract> extends Pick<
   App,
-  'name' | 'version' | 'license' | 'description' | 'migrationsFolder'
+  'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'onStart'
 > {
   /** Derived from the name by default. A later change of the id ends all sessions, and changes the addresses of MCP. */
   id?: string
@@ -59,6 +67,16 @@ interface Definition<Contract extends AppContract> extends Pick<
   cookiePrefix?: string
   contract: Contract
   resources: ResourcesOf<Contract>
+  /**
+   * Run around the handler of each procedure, the first one outermost: after the guard, and within the validation of input and
+   * output. The guard then checks each permission before, in a statement of its own.
+   */
+  middlewares?: readonly AppMiddleware[]
+  /** Work that runs after a transaction, or at times (docs/jobs.md). The name of a job must stay the same while jobs wait. */
+  jobs?: Jobs
+  /** The templates of the e-mails that the application sends. */
+  mails?: MailTemplates
+  endpoints?: Endpoints
 }
 
 /**
@@ -76,25 +94,30 @@ interface Definition<Contract extends AppContract> extends Pick<
  */
 export function defineApp<Contract extends AppContract>({
   contract,
+  middlewares = [],
+  jobs = {},
+  mails = {},
+  endpoints = {},
   ...definition
 }: Definition<Contract>): App<Contract, RouterOf<Contract>> {
-  const declared: Resources = { ...definition.resources, ...createEngineResources(contract) }
+  const unordered: Resources = { ...definition.resources, ...createEngineResources(contract) }
   // The order of the contract is the order of documents and lists.
-  const entries = Object.keys(contract).flatMap((name): [string, Resource][] =>
-    declared[name] ? [[name, declared[name]]] : [],
+  const entries = Object.keys(contract).flatMap((key): [string, Resource][] =>
+    unordered[key] ? [[key, unordered[key]]] : [],
   )
-  const resources = Object.fromEntries(entries)
+  const resources = mapValues(Object.fromEntries(entries), withMiddlewares(middlewares))
   const { exports = [] } = metaOf(contract.account.export)
   const topics = metaOf(contract.live.watch).watches ?? []
   const watches = Object.values(resources).flatMap(({ watch }) => watch ?? [])
   const { name, id = toId(name), cookiePrefix = id } = definition
   const mistakes = [
     ...mistakesOfNames(name, id, cookiePrefix),
-    ...mistakesOfContract(contract, declared),
+    ...mistakesOfContract(contract, unordered),
     ...mistakesOfSchemas(contract),
     ...mistakesOfTypes(contract),
     ...mistakesOfExport(exports, resources),
-    ...findMistakes(resources),
+    ...findMistakes(resources, endpoints),
+    ...mistakesOfJobs(jobs),
   ]
   if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
   return {
@@ -103,14 +126,21 @@ export function defineApp<Contract extends AppContract>({
     cookiePrefix,
     contract,
     resources,
-    router: Object.fromEntries(
-      entries.map(([name, { procedures }]) => [name, procedures]),
-    ) as RouterOf<Contract>,
+    jobs,
+    mails,
+    router: mapValues(resources, ({ procedures }) => procedures) as RouterOf<Contract>,
+    endpoints,
     personalData: {
-      ...combine(exports.flatMap((name) => resources[name]?.personalData ?? [])),
-      listKeys: (db, person) => listKeysOfPerson(topics, watches, db, person),
+      ...combine([
+        ...exports.flatMap((key) => resources[key]?.personalData ?? []),
+        ...personalDataOfJobs(jobs, mails),
+      ]),
+      leave: async (tx, person) => [
+        ...(await listKeysOfPerson(topics, watches, tx, person)),
+        ...(await leaveRows(resources, tx, person)),
+      ],
     },
-    rateLimits: collectRateLimits(contract),
+    rateLimits: collectRateLimits(contract, { endpoints, mails }),
     scopeResources: {
       read: resourcesOfScope(resources, 'read'),
       write: resourcesOfScope(resources, 'write'),
@@ -118,25 +148,12 @@ export function defineApp<Contract extends AppContract>({
   }
 }
 
-function mistakesOfNames(name: string, id: string, cookiePrefix: string) {
-  const isDerived = id === toId(name)
-  return [
-    ...(isId(id)
-      ? []
-      : [
-          isDerived
-            ? `The name ${name} must begin with a letter from A to Z, or the application needs an \`id\``
-            : `The id ${id} must consist of lower-case letters, digits and single hyphens, and begin with a letter`,
-        ]),
-    ...(isId(cookiePrefix) ? [] : [`The prefix of cookies ${cookiePrefix} must have the form of an id`]),
-  ]
-}
-
 /** Compares the resources with the contract, and finds procedures without the guard. */
-function mistakesOfContract(contract: ContractsByName, declared: Resources) {
+function mistakesOfContract(contract: ContractsByName, resources: Resources) {
   const mistakesOf = (name: string, { procedures }: Resource) =>
     Object.entries(procedures).flatMap(([key, procedure]) => {
       const expected = contract[name]?.[key]
+      // A procedure keeps the object `route` of the contract that it implements.
       const isOther = !isContractProcedure(expected) || expected['~orpc'].route !== procedure['~orpc'].route
       return [
         ...(isOther ? [`${name}.${key} implements another contract`] : []),
@@ -145,9 +162,9 @@ function mistakesOfContract(contract: ContractsByName, declared: Resources) {
     })
   return [
     ...Object.keys(contract).flatMap((name) =>
-      declared[name] ? [] : [`No resource implements ${name}${suggest(name, Object.keys(declared))}`],
+      resources[name] ? [] : [`No resource implements ${name}${suggest(name, Object.keys(resources))}`],
     ),
-    ...Object.entries(declared).flatMap(([name, resource]) =>
+    ...Object.entries(resources).flatMap(([name, resource]) =>
       contract[name]
         ? mistakesOf(name, resource)
         : [`The contract has no ${name}${suggest(name, Object.keys(contract))}`],
@@ -169,7 +186,7 @@ function mistakesOfExport(exported: readonly string[], resources: Resources) {
 }
 
 /** Returns a sentence for each mistake. */
-export function findMistakes(resources: Resources): string[] {
+export function findMistakes(resources: Resources, endpoints: Endpoints = {}): string[] {
   const entries = Object.entries(resources)
   const all = entries.flatMap(([name, resource]) =>
     Object.entries(resource.procedures).map(([key, procedure]) => ({
@@ -184,18 +201,26 @@ export function findMistakes(resources: Resources): string[] {
     ...entries.flatMap(([name, resource]) => mistakesOfResource(name, resource)),
     ...mistakesOfTopics(all, Object.values(resources)),
     ...mistakesOfPaths(all),
-    ...mistakesOfLimits(all),
+    ...mistakesOfEndpoints(endpoints, all),
+    ...mistakesOfLimits(all, endpoints),
   ]
 }
 
-const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
-  Object.keys(datastar?.patches ?? {}).flatMap((key) =>
+const mistakesOfResource = (name: string, { datastar, procedures, rows }: Resource) => [
+  ...Object.keys(datastar?.patches ?? {}).flatMap((key) =>
     key in procedures
       ? []
       : [
           `${name}: there is a patch for ${key}, but no such procedure${suggest(key, Object.keys(procedures))}`,
         ],
-  )
+  ),
+  ...(rows?.visibility.members?.ownerLeaves === 'refuse' &&
+  !Object.values(procedures).some((procedure) => metaOf(procedure).grantsAccess)
+    ? [
+        `${name}: the rows refuse the deletion of their owner, but no procedure uses the builder \`sharing\`, which declares the error. Use \`sharing\`, or set \`ownerLeaves\` to \`delete\` or \`transfer\``,
+      ]
+    : []),
+]
 
 /** Two procedures can have the same method and path only if one of them is an alternative. */
 function mistakesOfPaths(all: readonly Declared[]) {
@@ -207,25 +232,14 @@ function mistakesOfPaths(all: readonly Declared[]) {
   /** Requests do not show the names of parameters. */
   const requestOf = (declared: Declared) => placeOf(declared).replace(/\{\w+\}/g, '{}')
   return all.flatMap((declared, index) => {
-    const isAdded = isAlternative(declared)
-    const rival = all
+    const isSecond = isAlternative(declared)
+    const duplicate = all
       .slice(0, index)
-      .find((other) => isAlternative(other) === isAdded && requestOf(other) === requestOf(declared))
+      .find((other) => isAlternative(other) === isSecond && requestOf(other) === requestOf(declared))
     const main = all.find((other) => !isAlternative(other) && placeOf(other) === placeOf(declared))
     return [
-      ...(rival ? [`${declared.operation} and ${rival.operation} answer the same requests`] : []),
-      ...(isAdded && !main ? [`${declared.operation}: no procedure has the same method and path`] : []),
+      ...(duplicate ? [`${declared.operation} and ${duplicate.operation} answer the same requests`] : []),
+      ...(isSecond && !main ? [`${declared.operation}: no procedure has the same method and path`] : []),
     ]
   })
-}
-
-function mistakesOfLimits(all: readonly Declared[]) {
-  const limits = new Map<string, RateLimit>(Object.entries(rateLimits))
-  return all
-    .flatMap(({ procedure }) => limitsOf(metaOf(procedure)))
-    .flatMap((limit) => {
-      const known = limits.get(limit.name) ?? limit
-      limits.set(limit.name, known)
-      return known === limit ? [] : [`Two rate limits have the name ${limit.name}`]
-    })
 }

@@ -2,15 +2,15 @@ import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import { type Meta, type RateLimit, readTopics } from 'tallystick-contract/internal'
 
-import { findId } from '../db/users.ts'
-import type { Caller } from '../caller.ts'
-import type { Context } from '../context.ts'
-import type { Recipient } from '../live-stream.ts'
+import type { Database } from '../db/connection/database.ts'
+import { findId } from '../db/accounts/users.ts'
+import type { Caller } from '../call/caller.ts'
+import type { Context } from '../call/context.ts'
+import type { Recipient } from '../call/live-stream.ts'
 import { isBearer } from './authentication.ts'
 import { networkOf } from './networks.ts'
-import { isPermitted } from './permissions.ts'
+import { isPermitted, type RequiredPermission } from './permissions.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
-import type { RequiredPermission } from './required-permissions.ts'
 
 type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 
@@ -56,17 +56,18 @@ export function requireAccess(
   // Only callers with a token have scopes. A token can call no procedure without a scope.
   if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
     throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
+  // These two conditions also refuse a call without a caller.
   if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
-  if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
   if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
+  if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
 }
 
 /**
- * Checks that the item exists (404) and that a relation of the caller permits the action (403). Returns whose states show the
- * item.
+ * Checks that the item exists (404) and that a relation of the caller permits the action (403). Returns the recipients of an
+ * announcement: those whose live states show the item.
  */
 export async function requirePermission(
-  { db }: Context,
+  db: Database,
   procedure: ProcedureContract,
   { action, items, id }: RequiredPermission,
   { user }: Caller,
@@ -93,27 +94,36 @@ export async function requireAccount({ db }: Context, procedure: ProcedureContra
  * the same process has no network, so a limit by network does not count the call.
  */
 async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?: Caller) {
-  const key = limit.personal && caller ? caller.user.id : networkOf(context.address?.())
+  const key = limit.perAccount && caller ? caller.user.id : networkOf(context.address?.())
   if (key !== undefined) await consumeLimit(context, limit, key)
 }
 
-/** Counts a call under a key. If there are too many calls, throws 429, and sets the headers of the answer. */
-export async function consumeLimit(context: Context, limit: RateLimit, key: string) {
-  const refusal = await context.consumeRateLimit(limit, key)
+/**
+ * Counts a call under a key. If there are too many calls, throws 429, and sets the headers of the answer.
+ *
+ * @example
+ * await consumeLimit(context, addressLimit, `${user.id} ${address}`)
+ */
+export async function consumeLimit(
+  { consumeRateLimit, reply }: Pick<Context, 'consumeRateLimit' | 'reply'>,
+  limit: RateLimit,
+  key: string,
+) {
+  const refusal = await consumeRateLimit(limit, key)
   if (!refusal) return
-  for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
+  for (const [name, value] of Object.entries(refusal.headers)) reply.set(name, value)
   throw refusal.error
 }
 
 /**
- * Sets `WWW-Authenticate`, with the required scope and the URL of the resource metadata (RFC 6750, RFC 9728). Returns
- * the error.
+ * Sets `WWW-Authenticate`, with the required scope and the URL of the resource metadata (RFC 6750, RFC 9728). Returns the error.
  */
 function challenge<Refusal extends { code: string }>(
   { settings, headers, reply }: Pick<Context, 'settings' | 'headers' | 'reply'>,
   refusal: Refusal,
   scope?: string,
 ) {
+  // RFC 6750: a request without a token receives no error code.
   const tokenError = isBearer(headers) ? 'invalid_token' : undefined
   const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : tokenError
   const parameters = {

@@ -2,13 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import { tokenClientIds } from 'tallystick-contract/internal'
 
-import type { Database } from '../db/database.ts'
-import * as grants from '../db/grants.ts'
-import * as personalTokens from '../db/personal-tokens.ts'
-import * as sessions from '../db/sessions.ts'
-import type { Caller, Reply } from '../caller.ts'
-import type { Context } from '../context.ts'
-import type { Services } from '../services.ts'
+import type { Database } from '../db/connection/database.ts'
+import * as grants from '../db/accounts/grants.ts'
+import * as personalTokens from '../db/accounts/personal-tokens.ts'
+import { findByToken } from '../db/accounts/caller-lookup.ts'
+import * as sessions from '../db/accounts/sessions.ts'
+import type { Caller, Reply } from '../call/caller.ts'
+import { createConnection, type Inserts } from '../call/connection.ts'
+import type { Context } from '../call/context.ts'
+import type { App } from '../app/resource.ts'
+import type { Live } from '../call/live-stream.ts'
 
 interface CallOptions
   extends
@@ -18,12 +21,20 @@ interface CallOptions
   audience?: string
 }
 
+/** The components that a context needs. */
+export interface ContextParts
+  extends Inserts, Pick<Context, 'db' | 'identity' | 'settings' | 'consumeRateLimit' | 'now'> {
+  app: Pick<App, 'resources' | 'personalData'>
+  log: Logger
+  live: Live
+}
+
 /**
  * Creates the context of one call. The functions `caller` and `cookieCaller` authenticate when they are first called,
  * and cache the result.
  */
 export function createContext(
-  services: Services,
+  parts: ContextParts,
   headers: IncomingHttpHeaders,
   {
     audience,
@@ -35,8 +46,9 @@ export function createContext(
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
 ): Context {
-  const { db, identity, settings, app, log, consumeRateLimit, live } = services
-  const memoize = (authenticate: () => Promise<Caller | undefined>) => {
+  const { db, identity, settings, app, log, now, consumeRateLimit, live } = parts
+  /** Authenticates once, and records the caller for the log and the audit trail. */
+  const once = (authenticate: () => Promise<Caller | undefined>) => {
     let caller: Promise<Caller | undefined> | undefined
     return () =>
       (caller ??= authenticate().then((found) => {
@@ -45,16 +57,17 @@ export function createContext(
         return found
       }))
   }
-  const cookieCaller = memoize(() => authenticateCookie(services, headers.cookie, reply))
-  const tokenCaller = memoize(() =>
-    authenticateToken(services, headers.authorization, audience ?? settings.baseUrl),
+  const cookieCaller = once(() => authenticateCookie(parts, headers.cookie, reply))
+  const tokenCaller = once(() =>
+    authenticateToken(parts, headers.authorization, audience ?? settings.baseUrl),
   )
   return {
-    db,
+    ...createConnection(db, parts, { attributes, headers, reply }),
     identity,
     settings,
     resources: app.resources,
     log,
+    now,
     requestId,
     headers,
     reply,
@@ -72,16 +85,17 @@ export function createContext(
 }
 
 async function authenticateCookie(
-  { identity, db, log }: Services,
+  { identity, db, log }: Pick<ContextParts, 'identity' | 'db' | 'log'>,
   cookie: string | undefined,
   reply: Reply,
 ): Promise<Caller | undefined> {
   const token = await identity.readToken(cookie)
   if (cookie === undefined || token === undefined) return undefined
-  const caller = await sessions.findByToken(db, token)
+  const caller = await findByToken(db, token)
   if (!caller || isBanned(caller.user)) return undefined
   const { session } = caller
   recordActivity(db, caller, log)
+  // An impersonation lasts one hour, and is never extended.
   if (session.impersonatedBy === null) {
     const cookies = await identity.renew(cookie, session.expiresAt)
     if (cookies.length > 0) reply.set('set-cookie', cookies)
@@ -111,7 +125,7 @@ export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
  * has a valid cookie.
  */
 async function authenticateToken(
-  { db, identity, log, settings }: Services,
+  { db, identity, log, settings }: Pick<ContextParts, 'db' | 'identity' | 'log' | 'settings'>,
   authorization = '',
   audience: string,
 ): Promise<Caller | undefined> {
@@ -128,7 +142,7 @@ async function authenticateToken(
 const scopesOf = ({ session }: Pick<Caller, 'session'>) => (session.scope ?? '').split(' ')
 
 async function findGrant(
-  { db, identity }: Pick<Services, 'db' | 'identity'>,
+  { db, identity }: Pick<ContextParts, 'db' | 'identity'>,
   token: string,
   audience: string,
 ) {
@@ -139,6 +153,7 @@ async function findGrant(
 
 async function findPersonal(db: Database, token: string, audience: string, baseUrl: string) {
   const caller = await personalTokens.find(db, token)
+  // A personal token has no claims: its client id tells whether it is for the service or for MCP.
   const clientId = tokenClientIds[audience === baseUrl ? 'service' : 'mcp']
   if (caller?.session.clientId !== clientId) return undefined
   return { ...caller, tokenExpiresAt: caller.session.expiresAt }
@@ -147,7 +162,8 @@ async function findPersonal(db: Database, token: string, audience: string, baseU
 /** Returns a caller with current data. Undefined if the session, the grant or the token has ended, or after a ban. */
 export async function findCurrentCaller(db: Database, { session, scopes, tokenExpiresAt }: Caller) {
   if (tokenExpiresAt && tokenExpiresAt <= new Date()) return undefined
-  const caller = await (scopes ? grants.find(db, session.id) : sessions.findByToken(db, session.token))
+  // Only a caller with a token has scopes: the session of this caller is a grant.
+  const caller = await (scopes ? grants.find(db, session.id) : findByToken(db, session.token))
   if (!caller || isBanned(caller.user)) return undefined
   return { ...caller, ...(scopes && { scopes: scopesOf(caller) }), ...(tokenExpiresAt && { tokenExpiresAt }) }
 }

@@ -6,10 +6,9 @@ interface Queue {
 }
 
 /**
- * Limits the number of concurrent calls with the same key. Each key has a first-in, first-out queue for the calls above
- * the limit. A queued call starts in a new iteration of the event loop, because the embedded database runs in this
- * process: several statements in one iteration would block the event loop. The package p-limit would start a queued
- * call in the same iteration.
+ * Limits the number of concurrent calls with the same key. Each key has a first-in, first-out queue for the calls above the
+ * limit. A queued call starts in a new iteration of the event loop, because the embedded database runs in this process: several
+ * statements in one iteration would block the event loop. The package p-limit would start a queued call in the same iteration.
  *
  * Throws 503 if `maxWaiting` calls with the same key wait. A waiting call for which `isAbandoned` returns true does not run.
  */

@@ -1,7 +1,4 @@
-import { StandardRPCJsonSerializer } from '@orpc/client/standard'
-
-/** The serializer of RPC: converts a value to JSON, and a list with the types that JSON lacks. */
-export const serializer = new StandardRPCJsonSerializer()
+import { serializer } from '../values/serializer.ts'
 
 /** Returns a text that identifies a value, including the types that JSON lacks: sets with different items differ. */
 export function identify(value: unknown) {

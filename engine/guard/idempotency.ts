@@ -4,11 +4,12 @@ import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
 import { badRequest, idempotencyErrors, IdempotencyKey } from 'tallystick-contract/internal'
 
-import * as query from '../db/idempotency.ts'
-import type { Caller, Reply } from '../caller.ts'
-import type { Context } from '../context.ts'
-import { validateOutput } from '../output.ts'
-import { serializer } from './fingerprint.ts'
+import * as query from '../db/accounts/idempotency.ts'
+import type { Caller, Reply } from '../call/caller.ts'
+import type { CallConnection } from '../call/connection.ts'
+import type { Context } from '../call/context.ts'
+import { validateOutput } from '../values/output.ts'
+import { serializer } from '../values/serializer.ts'
 
 interface KeyedRequest {
   path: readonly string[]
@@ -23,17 +24,18 @@ interface KeyedRequest {
  * an earlier release may have stored that answer.
  */
 export async function withIdempotencyKey(
-  { db, reply, headers }: Context,
+  { transaction, reply, headers }: Context,
   caller: Caller,
   request: KeyedRequest,
-  create: (overrides: Pick<Context, 'db' | 'reply'>) => Promisable<{ output: unknown }>,
+  create: (overrides: CallConnection & Pick<Context, 'reply'>) => Promisable<{ output: unknown }>,
 ) {
   const userId = caller.user.id
   const key = readKey(headers['idempotency-key'])
   const fingerprint = fingerprintOf(request)
   const { outputSchema } = request
-  const validate = (output: unknown) => (outputSchema ? validateOutput(outputSchema, output) : output)
-  const answer = await db.transaction(async (tx) => {
+  const validate = (value: unknown) => (outputSchema ? validateOutput(outputSchema, value) : value)
+  const answer = await transaction(async (connection) => {
+    const tx = connection.db
     if (!(await query.tryLock(tx, userId, key))) {
       reply.set('retry-after', '1')
       throw new ORPCError('UNDER_WAY', idempotencyErrors.UNDER_WAY)
@@ -42,18 +44,19 @@ export async function withIdempotencyKey(
     if (stored && stored.fingerprint !== fingerprint)
       throw new ORPCError('KEY_REUSED', idempotencyErrors.KEY_REUSED)
     if (stored) {
-      const { output, meta = [], headers } = stored.answer
-      return { output: await validate(serializer.deserialize(output, meta)), headers }
+      const { output: json, meta = [], headers: replyHeaders } = stored.answer
+      return { output: await validate(serializer.deserialize(json, meta)), replyHeaders }
     }
     const ownReply: Reply = new Map()
-    const created = await create({ db: tx, reply: ownReply })
+    const created = await create({ ...connection, reply: ownReply })
     const output = await validate(created.output)
-    const headers = [...ownReply]
+    const replyHeaders = [...ownReply]
     const [json, meta] = serializer.serialize(output)
-    await query.put(tx, { userId, key, fingerprint, answer: { output: json, meta, headers } })
-    return { output, headers }
+    await query.put(tx, { userId, key, fingerprint, answer: { output: json, meta, headers: replyHeaders } })
+    return { output, replyHeaders }
   })
-  for (const [name, value] of answer.headers) reply.set(name, value)
+  for (const [name, value] of answer.replyHeaders) reply.set(name, value)
+  // oRPC requires the context that a middleware adds in its result, too.
   return { output: answer.output, context: caller }
 }
 
@@ -64,10 +67,9 @@ function readKey(header: unknown) {
 }
 
 /**
- * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set
- * would match a stored answer. The input has not been validated yet, but its depth is limited: see
- * engine/http/server/body.ts. Release 1.0 hashed `[input, [], [], []]`: a plain input has the same hash today, so that
- * a call can be repeated after an upgrade.
+ * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set would match a
+ * stored answer. The input has not been validated yet, but its depth is limited: see engine/http/server/body.ts. Release 1.0
+ * hashed `[input, [], [], []]`: a plain input has the same hash today, so that a call can be repeated after an upgrade.
  */
 function fingerprintOf({ path, input }: KeyedRequest) {
   const [json, meta] = serializer.serialize(input)

@@ -1,62 +1,31 @@
 import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
-import { isChange, type Meta, type Topic } from 'tallystick-contract/internal'
+import { isChange, type Meta } from 'tallystick-contract/internal'
 
-import { isForeignKeyViolation, isRolledBack } from '../db/errors.ts'
-import type { Caller } from '../caller.ts'
-import type { Context } from '../context.ts'
-import type { Items } from '../items.ts'
-import type { Announce, Recipient } from '../live-stream.ts'
-import { recordCall, recordings } from '../telemetry/recording.ts'
-import { tracing } from '../telemetry/tracing.ts'
+import type { Database } from '../db/connection/database.ts'
+import { isForeignKeyViolation } from '../db/errors.ts'
+import type { Caller } from '../call/caller.ts'
+import type { Context } from '../call/context.ts'
+import type { Recipient } from '../call/live-stream.ts'
 import { authenticate, requireAccount, requirePermission } from './access.ts'
+import { announceAfter } from './announcements.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
-import { withAuditEntry } from './impersonation.ts'
+import { entriesOf, withAuditEntries } from './audit-entries.ts'
+import { observeCall } from './observed-calls.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
-import { toPublicError } from './public-errors.ts'
 import {
   decodeId,
   isOfOwnItem,
   type RequiredPermission,
   requiredPermissionsOf,
-} from './required-permissions.ts'
-import { statementChecksOf } from './statement-checks.ts'
+  statementChecksOf,
+} from './permissions.ts'
 
 const builder = os.$context<Context>().$meta<Meta>({})
 
-/**
- * Collects the announcements of a procedure, which begin with `updates`, and sends the announcements after the procedure
- * has committed. Also sends the announcements after an unexpected error, because the database may have committed before
- * the error. Drops the announcements after another error, or after a rollback.
- */
-async function announceAfter<Output>(
-  { announce }: Context,
-  updates: readonly Topic[],
-  recipients: readonly Recipient[],
-  run: (announce: Announce) => Promisable<Output>,
-): Promise<Output> {
-  const collected = updates.map((topic): Parameters<Announce> => [topic, ...recipients])
-  const send = () => {
-    for (const change of collected) announce(...change)
-  }
-  try {
-    const output = await run((topic, ...recipients) => {
-      if (topic.access !== 'public' && recipients.length === 0)
-        throw new Error(`An announcement of the topic ${topic.name} needs a person, an address or a parent`)
-      collected.push([topic, ...recipients])
-    })
-    send()
-    return output
-  } catch (error) {
-    const isUnexpected = error instanceof ORPCError ? error.status >= 500 : !isRolledBack(error)
-    if (isUnexpected) send()
-    throw error
-  }
-}
-
 /** The part of the context that the guard replaces for each procedure. */
-type Announcing = Pick<Context, 'announce' | 'checkPermissions'>
+type Guarded = Pick<Context, 'announce' | 'checkPermissions'>
 
 /**
  * Handles an error of a change, if the statement of the change checks the relation and the version. Reads the items again,
@@ -73,18 +42,21 @@ function itemsOf({ resources }: Context, { ifMatch }: Meta, [name = '']: readonl
   return items
 }
 
-/** Returns which permissions the statement of a procedure checks. Undefined if the guard checks all before the procedure. */
-const checksOf = ({ handler, meta }: ProcedureContract, items: Items | undefined) =>
-  statementChecksOf(handler) ?? (meta.ifMatch && items?.ifMatch?.by === 'statement' ? () => true : undefined)
-
 /** Handles a call after the checks of the guard. `id` is the id of the item, if the call concerns an item. */
-type Handle<Output> = (caller: Caller | undefined, id: unknown, announcing: Announcing) => Promisable<Output>
+type Handle<Output> = (caller: Caller | undefined, id: unknown, guarded: Guarded) => Promisable<Output>
 
 interface Invocation {
   context: Context
   procedure: { '~orpc': ProcedureContract }
   path: readonly string[]
 }
+
+/**
+ * Returns which permissions the statement of the handler checks. Undefined if the guard must check all: a middleware between the
+ * guard and the handler could answer without the statement.
+ */
+const inStatement = ({ handler, middlewares }: ProcedureContract) =>
+  guards.has(middlewares.at(-1)) ? statementChecksOf(handler) : undefined
 
 /**
  * Authenticates and authorizes a call, runs `handle`, and converts errors. A single middleware does all of this,
@@ -101,18 +73,11 @@ async function guardMiddleware<Output extends { output: unknown }>(
   handle: Handle<Output>,
 ): Promise<Output> {
   const declared = procedure['~orpc']
-  const operation = path.join('.')
-  context.attributes.operation = operation
   // A proxy must not compress secrets, because the size could reveal them (BREACH).
   if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
-  const run = () => checkAndHandle({ context, procedure: declared, path }, input, handle)
-  const observed = () => (tracing ? tracing.procedure(path, run) : run())
-  const recording = recordings.getStore()
-  try {
-    return await (recording ? recordCall(recording, { operation, input, context }, observed) : observed())
-  } catch (error) {
-    throw await toPublicError(error, context, operation, declared.errorMap)
-  }
+  return observeCall({ context, path, input, errorMap: declared.errorMap }, () =>
+    checkAndHandle({ context, procedure: declared, path }, input, handle),
+  )
 }
 
 /** The steps of the guard, in the order of the errors. */
@@ -127,28 +92,29 @@ async function checkAndHandle<Output>(
   const required = caller ? await requiredPermissionsOf(context.resources, procedure, path, input) : []
   const own = required.find(({ action }) => isOfOwnItem(action))
   const id = own?.id ?? (ifMatch ? await decodeId(procedure, input) : undefined)
-  const checkAll = async (permissions: readonly RequiredPermission[]) => {
+  const checkAll = async (permissions: readonly RequiredPermission[], db = context.db) => {
     const recipients: Recipient[] = []
     if (caller)
       for (const permission of permissions)
-        recipients.push(...(await requirePermission(context, procedure, permission, caller)))
+        recipients.push(...(await requirePermission(db, procedure, permission, caller)))
     return recipients
   }
   // A malformed request never reaches the statement.
-  const isInStatement = context.malformed ? undefined : checksOf(procedure, items)
-  const found = await checkAll(required.filter(({ action }) => !isInStatement?.(action)))
-  const ofCaller = caller ? [{ person: caller.user.id }] : []
+  const isInStatement = context.malformed ? undefined : inStatement(procedure)
+  const itemRecipients = await checkAll(required.filter(({ action }) => !isInStatement?.(action)))
+  // Without a checked item, the guard announces to the caller. Operations of rows announce to the other recipients themselves.
+  const recipients = itemRecipients.length > 0 ? itemRecipients : caller ? [{ person: caller.user.id }] : []
   if (context.malformed) throw context.malformed
-  const checkPermissions = async () => {
-    await checkAll(required)
-    if (items && caller) await requireAcceptedVersion(context, caller, items, id)
+  const checkPermissions = async (db: Database) => {
+    await checkAll(required, db)
+    if (items && caller) await requireAcceptedVersion(db, context.headers, caller, items, id)
   }
   try {
-    return await announceAfter(context, updates, found.length > 0 ? found : ofCaller, (announce) =>
+    return await announceAfter(context, updates, recipients, (announce) =>
       handle(caller, id, { announce, checkPermissions }),
     )
   } catch (error) {
-    if (isInStatement) await throwByPriority(error, checkPermissions)
+    if (isInStatement) await throwByPriority(error, () => checkPermissions(context.db))
     if (caller && isForeignKeyViolation(error)) await requireAccount(context, procedure, caller)
     throw error
   }
@@ -159,7 +125,7 @@ async function checkAndHandle<Output>(
  * `implement(contract).$context<Context>().use(withoutCaller)`.
  */
 export const withoutCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (_caller, _id, announcing) => invocation.next({ context: announcing })),
+  guardMiddleware(invocation, input, (_caller, _id, guarded) => invocation.next({ context: guarded })),
 )
 
 /**
@@ -170,9 +136,14 @@ export const callerByTopic = builder.middleware((invocation, input) =>
   guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher, given: input } })),
 )
 
-/** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
+/**
+ * The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`.
+ *
+ * @example
+ * const os = implement(loans.procedures).$context<Context>().use(withCaller)
+ */
 export const withCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (caller, id, announcing) => {
+  guardMiddleware(invocation, input, (caller, id, guarded) => {
     const { context, procedure, path, next } = invocation
     if (!caller)
       throw new Error(
@@ -181,26 +152,29 @@ export const withCaller = builder.middleware((invocation, input) =>
     const { meta, outputSchema } = procedure['~orpc']
     const { idempotencyKey, ifMatch } = meta
     const run = (overrides?: Partial<Context>) =>
-      next<Caller>({ context: { ...caller, ...announcing, ...overrides } })
-    const proceed = (overrides?: Partial<Context>) =>
-      isChange(procedure) && caller.session.impersonatedBy !== null
-        ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>
-            run({ ...overrides, ...audited }),
+      next<Caller>({ context: { ...caller, ...guarded, ...overrides } })
+    const isAudited = isChange(procedure) && (meta.audit || caller.session.impersonatedBy !== null)
+    const proceed = isAudited
+      ? (overrides?: Partial<Context>) =>
+          withAuditEntries(
+            { ...context, ...overrides },
+            entriesOf(meta, caller, path.join('.'), id),
+            (audited) => run({ ...overrides, ...audited }),
           )
-        : run(overrides)
+      : run
     if (idempotencyKey && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     const items =
       ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
     if (items) {
-      const isInStatement = checksOf(procedure['~orpc'], items) !== undefined
+      const isInStatement = inStatement(procedure['~orpc']) !== undefined
       return runIfMatching(context, caller, { items, id, isInStatement }, proceed)
     }
     return proceed()
   }),
 )
 
-const guards = new Set<unknown>([withoutCaller, callerByTopic, withCaller])
+const guards: ReadonlySet<unknown> = new Set([withoutCaller, callerByTopic, withCaller])
 
 /** Returns whether a procedure has the middleware of the guard. */
 export const isGuarded = (procedure: AnyProcedure) =>

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { unavailable } from 'tallystick-contract/internal'
 
-import { failureReasonOf, isForeignKeyViolation } from './db/errors.ts'
+import { failureReasonOf, isForeignKeyViolation } from '../db/errors.ts'
 
 /** Converts an outage of the database, a full disk or a read-only database to 503. Returns undefined for other errors. */
 export function toPublicOutage(error: unknown) {

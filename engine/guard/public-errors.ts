@@ -2,9 +2,9 @@ import type { ErrorMap } from '@orpc/contract'
 import { ORPCError, ValidationError } from '@orpc/server'
 import { badRequest, BadRequestData } from 'tallystick-contract/internal'
 
-import type { Context } from '../context.ts'
-import { toPublicOutage } from '../outages.ts'
-import { InvalidOutput } from '../output.ts'
+import type { Context } from '../call/context.ts'
+import { toPublicOutage } from './outages.ts'
+import { InvalidOutput } from '../values/output.ts'
 
 /**
  * Converts an error of a procedure to the error that the caller receives. An input that violates its schema becomes 400

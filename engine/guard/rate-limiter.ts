@@ -2,17 +2,16 @@ import { ORPCError } from '@orpc/client'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimit } from 'tallystick-contract'
 
-import type { Database } from '../db/database.ts'
-import { rateLimitCounters } from '../db/rate-limits.ts'
-import { listIpAddresses } from '../db/ip-addresses.ts'
-import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
-import { type RateLimits, rateLimits } from '../rate-limits.ts'
+import type { Database } from '../db/connection/database.ts'
+import { rateLimitCounters } from '../db/accounts/rate-limits.ts'
+import { listIpAddresses } from '../db/accounts/ip-addresses.ts'
+import type { ConsumeRateLimit, LimitRefusal } from '../call/context.ts'
+import { type RateLimits, rateLimits } from '../app/rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 
 /**
- * Creates the function that counts calls against the rate limits. Limits with `shared` have one count for all
- * instances, in the database. Other limits have a separate count in the memory of each process. `onExceeded` is called
- * for each refused call.
+ * Creates the function that counts calls against the rate limits. Limits with `inDatabase` have one count for all instances, in
+ * the database. Other limits have a separate count in the memory of each process. `onExceeded` is called for each refused call.
  */
 export function createRateLimiter(
   { rateLimits: isEnabled, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
@@ -21,15 +20,16 @@ export function createRateLimiter(
   onExceeded: (limit: RateLimit) => void = () => undefined,
 ): ConsumeRateLimit {
   if (!isEnabled) return () => Promise.resolve(undefined)
-  const create = ({ name, shared, points, duration }: RateLimit, factor: number) => {
+  const create = ({ name, inDatabase, points, duration }: RateLimit, factor: number) => {
     const options = { duration, points: (limitPoints[name] ?? points) * factor }
     const keyPrefix = factor === 1 ? name : `${name}/48`
-    return shared
+    return inDatabase
       ? new RateLimiterDrizzle({
           ...options,
           keyPrefix,
           storeClient: db,
           schema: rateLimitCounters,
+          // Housekeeping removes expired rows.
           clearExpiredByTimeout: false,
         })
       : new RateLimiterMemory({ ...options, keyPrefix })
@@ -55,7 +55,7 @@ export function createRateLimiter(
   return async (limit, key = 'unknown') => {
     const limiter = limiters.get(limit.name)
     if (!limiter) throw new Error(`Unknown rate limit ${limit.name}`)
-    const block = blockOf(key)
+    const block = key.endsWith('/64') ? blockOf(key) : undefined
     // A key that is an IPv6 network has a block. Other /64 networks share the limit of the /48. A call that exceeds the
     // limit of its own /64 must therefore not consume the limit of the /48.
     const refused = await consume(limit, limiter.ofKey, key)

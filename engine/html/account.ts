@@ -1,9 +1,9 @@
 import { htmlEscape } from 'escape-goat'
-import { scopes } from 'tallystick-contract/internal'
+import { type Scope, scopes } from 'tallystick-contract/internal'
 
-import type { App } from '../resource.ts'
-import { isMessage } from '../texts.ts'
-import type { Translator, Values } from '../translation/index.ts'
+import type { TextByLanguage } from '../texts/catalogues.ts'
+import { isMessage } from '../texts/engine-texts.ts'
+import type { Translator, Values } from '../texts/translation.ts'
 import { page, type MessageWithValues, toHtml } from './page.ts'
 import type { PageTranslator } from './page-translator.ts'
 
@@ -98,9 +98,7 @@ function describeDestination(redirectUri: string): MessageWithValues {
 const definition = (translator: Translator, term: 'destination' | 'description', text: MessageWithValues) =>
   `<dt>${toHtml(translator, term)}</dt>\n<dd>${toHtml(translator, ...text)}</dd>\n`
 
-/**
- * Facts that the service has verified about an app: the redirect target, and the host of the client metadata document.
- */
+/** Facts that the service has verified about an app: the redirect target, and the host of the client metadata document. */
 const verifiedDetails = (translator: Translator, { id, trusted }: RequestingApp, redirectUri: string) =>
   '<dl>\n' +
   definition(translator, 'destination', describeDestination(redirectUri)) +
@@ -113,10 +111,9 @@ interface ConsentRequest {
   app: RequestingApp
   scope: string
   /** The names of the resources that an app with a scope can access. */
-  scopeResources: App['scopeResources']
+  scopeResources: Readonly<Record<Scope, readonly TextByLanguage[]>>
 }
 
-/** Describes the requested access. */
 const requestedAccess = (
   translator: PageTranslator,
   { app, scope, scopeResources }: ConsentRequest,

@@ -1,18 +1,19 @@
 import type { Language } from 'tallystick-contract'
 
-import type { App, ResourceNames } from '../resource.ts'
-import { negotiateLanguage } from '../texts.ts'
-import type { Translator } from '../translation/index.ts'
+import type { TextByLanguage } from '../texts/catalogues.ts'
+import { negotiateLanguage } from '../texts/engine-texts.ts'
+import type { Translator } from '../texts/translation.ts'
 
 /** The application that pages belong to. */
-export type Application = Pick<App, 'name'>
+export interface Application {
+  name: string
+}
 
 /** Translates the texts of pages to one language. */
 export interface PageTranslator extends Translator {
-  /** The name of the application. */
   appName: string
   /** Translates the names of resources as a list. */
-  translateResources: (names: readonly ResourceNames[]) => string
+  translateResources: (names: readonly TextByLanguage[]) => string
 }
 
 /** British English has no comma before “and”, as the texts of the catalogue. */
@@ -30,7 +31,7 @@ export function createPageTranslator(
     appName,
     translateResources: (names) =>
       new Intl.ListFormat(LIST_LOCALES[language] ?? language).format(
-        names.map(({ [language]: name, en }) => name ?? en),
+        names.map((texts) => texts[language] ?? texts.en),
       ),
   }
 }

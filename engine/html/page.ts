@@ -1,8 +1,8 @@
 import { htmlEscape } from 'escape-goat'
 import { createHash } from 'node:crypto'
 
-import type { Message } from '../texts.ts'
-import type { Translator, Values, Writer } from '../translation/index.ts'
+import type { Message } from '../texts/engine-texts.ts'
+import type { Translator, Values, Writer } from '../texts/translation.ts'
 import type { PageTranslator } from './page-translator.ts'
 import { tokens } from './tokens.ts'
 
@@ -58,7 +58,7 @@ const textWriter: Writer = { text: (text) => text, value: (value) => `\u2068${va
 /** A message of the catalogues with its values. */
 export type MessageWithValues = [message: Message, values?: Values]
 
-/** Translates a message to HTML. MessageWithValues and values are escaped. */
+/** Translates a message to HTML. The text and its values are escaped. */
 export const toHtml = ({ translate }: Translator, ...[message, values]: MessageWithValues) =>
   translate(message, values, htmlWriter)
 
@@ -101,4 +101,5 @@ ${main}</main>
 </html>
 `
 
+/** The title of a document is text, not HTML. */
 const withWriter = ([message, values]: MessageWithValues) => [message, values, textWriter] as const

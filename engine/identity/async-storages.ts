@@ -18,7 +18,7 @@ export function createStorage<Store>() {
 /**
  * Runs a call that uses storages, and disables all storages as soon as no such call is running. Reason: up to Node 22,
  * an enabled storage makes every promise of the process slower, which adds up to half of the CPU time of a request.
- * `run` enables a storage again. From Node 24, storages have no such cost, and `disable` has no effect here.
+ * `run` enables a storage again. From Node 24, storages have no such cost. Needed until the service requires Node 24.
  */
 export async function disableStoragesAfter<Result>(work: () => Promise<Result>) {
   running++

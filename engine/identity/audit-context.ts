@@ -1,6 +1,6 @@
-import type { Source } from '../db/audit.ts'
-import { auditSourceOf } from '../audit-source.ts'
-import type { Context } from '../context.ts'
+import type { Source } from '../db/accounts/audit.ts'
+import { auditSourceOf } from '../call/audit-source.ts'
+import type { Context } from '../call/context.ts'
 import { createStorage, disableStoragesAfter } from './async-storages.ts'
 
 const contexts = createStorage<Context>()

@@ -1,13 +1,14 @@
 import { runWithTransaction } from '@better-auth/core/context'
 import type { AuthContext } from 'better-auth'
-import { isAPIError } from 'better-auth/api'
+import { APIError, isAPIError } from 'better-auth/api'
 import type { AuditAction } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
-import * as audit from '../db/audit.ts'
-import { hasUnusedCode, findId, lockPerson } from '../db/users.ts'
-import type { Database } from '../db/database.ts'
-import { endImpersonations, findOwner } from '../db/sessions.ts'
+import * as audit from '../db/accounts/audit.ts'
+import { HasSharedItems } from '../db/accounts/personal-data.ts'
+import { hasUnusedCode, findId, lockPerson } from '../db/accounts/users.ts'
+import type { Database } from '../db/connection/database.ts'
+import { endImpersonations, findOwner } from '../db/accounts/sessions.ts'
 import { currentAuditSource, currentImpersonation } from './audit-context.ts'
 import { currentTransaction } from './transactions.ts'
 
@@ -82,6 +83,9 @@ interface Call {
 
 /**
  * Wraps a plugin of better-auth, so that each audited endpoint and its audit entry are committed in one transaction.
+ *
+ * The Proxies are needed until better-auth can run an endpoint and its hooks in one transaction: the hooks of 1.7.25 run outside
+ * the transaction of the endpoint.
  */
 export const audited = <Plugin extends { endpoints: object }>(plugin: Plugin): Plugin => ({
   ...plugin,
@@ -117,7 +121,8 @@ async function runAudited(
   run: () => Promise<unknown>,
 ) {
   const target = Target.catch({}).parse(input)
-  const committed = await runWithTransaction(call.context.adapter, async (): Promise<Result> => {
+  const inTransaction = <Value>(work: () => Promise<Value>) => runWithTransaction(call.context.adapter, work)
+  const committed = await inTransaction(async (): Promise<Result> => {
     const { db, overrides } = currentTransaction()
     const isRefusalRecorded = await recordsRefusals(db, target)
     // Looks up the person before and after the call, because a sign-in may create the person. Both lookups run in every
@@ -145,6 +150,15 @@ async function runAudited(
     } as const
     if (outcome === 'accepted' || isRefusalRecorded) await audit.insert(db, entry)
     return result
+  }).catch(async (error: unknown): Promise<Result> => {
+    if (!(error instanceof HasSharedItems)) throw error
+    // Unlike other refusals, rolled back: better-auth ends the sessions of an account before it removes the account.
+    await inTransaction(async () => {
+      const { db } = currentTransaction()
+      const subject = await subjectOf(db, target)
+      await audit.insert(db, { ...currentAuditSource(), action, outcome: 'refused', subject })
+    })
+    return { refusal: new APIError('CONFLICT', { code: 'HAS_SHARED_ITEMS', message: error.message }) }
   })
   if ('refusal' in committed) throw committed.refusal
   return committed.value

@@ -11,22 +11,22 @@ import { LRUCache } from 'lru-cache'
 import { createHmac } from 'node:crypto'
 import type { Logger } from 'pino'
 
-import * as account from '../db/account.ts'
-import * as audit from '../db/audit.ts'
-import * as tables from '../db/users.ts'
-import type { Database } from '../db/database.ts'
-import { sessions } from '../db/sessions.ts'
+import * as account from '../db/accounts/account.ts'
+import * as audit from '../db/accounts/audit.ts'
+import type { PersonalData } from '../db/accounts/personal-data.ts'
+import * as tables from '../db/accounts/users.ts'
+import type { Database } from '../db/connection/database.ts'
+import { sessions } from '../db/accounts/sessions.ts'
 import { addStorages } from './async-storages.ts'
-import { currentDatabase, amendEntry, createTransactionalAdapter } from './transactions.ts'
+import { currentDatabase, amendAuditEntry, createTransactionalAdapter } from './transactions.ts'
 import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { adminPlugin } from './impersonation.ts'
-import { type Mailer, signInEmail } from './mail.ts'
-import { negotiateLanguage } from '../texts.ts'
+import { codesOfDelivery, type Mailer, signInEmail } from './mail.ts'
+import { negotiateLanguage } from '../texts/engine-texts.ts'
 import { detectOutages, rethrowOutages } from './outage-detection.ts'
-import type { Identity } from '../context.ts'
-import type { App } from '../resource.ts'
-import type { Settings } from '../settings.ts'
+import type { Identity } from '../call/context.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /**
  * The header that passes the IP address of the caller to better-auth. Callers cannot set this header, because
@@ -48,7 +48,7 @@ export function createAuth(
   db: Database,
   mailer: Mailer,
   log: Logger,
-  app: Pick<App, 'name' | 'cookiePrefix' | 'personalData'>,
+  app: { name: string; cookiePrefix: string; personalData: PersonalData },
 ) {
   const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
@@ -94,7 +94,7 @@ export function createAuth(
         // Deletes the rows of the person in all other tables, because better-auth deletes only rows of its own tables.
         delete: {
           before: async (user) => {
-            amendEntry({ subject: await account.remove(currentDatabase(db), user, app.personalData) })
+            amendAuditEntry({ subject: await account.remove(currentDatabase(db), user, app.personalData) })
           },
         },
       },
@@ -106,7 +106,7 @@ export function createAuth(
               data: {
                 ...session,
                 // Stores the complete IP address, because better-auth would store only the /64 prefix of an IPv6
-                // address.
+                // address. Needed until better-auth stores an address as it was sent.
                 ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress,
                 ...(session.impersonatedBy
                   ? { administratorSessionId: context?.context.session?.session.id }
@@ -159,7 +159,7 @@ export function createAuth(
   })
 }
 
-/** Replaces endpoints of better-auth by the same endpoints, because `audited` wraps only endpoints of plugins. */
+/** The same endpoints in a plugin, because `audited` wraps only endpoints of plugins. Needed as long as `audited`. */
 const ownAccount = {
   id: 'own-account',
   endpoints: { updateUser: updateUser(), signOut },
@@ -177,21 +177,13 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
     })
 }
 
-/**
- * Returns the host of the mail server (or the outbox folder) and the codes of a delivery error. Omits the message of the
- * mail server, because the message may contain the text of the e-mail.
- */
-function deliveryFailure({ smtpUrl, outbox }: Settings, error: unknown) {
-  const fields = error instanceof Error ? Object.entries(error) : []
-  return {
-    mailServer: smtpUrl === undefined ? outbox : new URL(smtpUrl).host,
-    ...Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key))),
-  }
-}
+/** Returns the host of the mail server (or the outbox folder) and the codes of a delivery error. */
+const deliveryFailure = ({ smtpUrl, outbox }: Settings, error: unknown) => ({
+  mailServer: smtpUrl === undefined ? outbox : new URL(smtpUrl).host,
+  ...codesOfDelivery(error),
+})
 
-/**
- * Passes only cookies with a verified signature to better-auth, so that better-auth and the guard use the same cookies.
- */
+/** Passes only verified cookies to better-auth, as to the guard. Needed as long as `createCookieReader`. */
 const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
   const cookie = headers?.get('cookie')
   if (!cookie) return undefined

@@ -8,15 +8,11 @@ import getRawBody from 'raw-body'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
-import { rateLimits } from '../rate-limits.ts'
-import type { Services } from '../services.ts'
-import {
-  canReceiveTokens,
-  type Client,
-  clientMetadata,
-  MISSING_REDIRECT_URI,
-  usesDeviceFlow,
-} from './client-metadata.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { ConsumeRateLimit } from '../call/context.ts'
+import { rateLimits } from '../app/rate-limits.ts'
+import { canReceiveTokens, clientMetadata, MISSING_REDIRECT_URI, usesDeviceFlow } from './client-metadata.ts'
+import { type Client } from '../settings/oauth-clients.ts'
 
 /** Maximum size of a document, in bytes. */
 const MAX_DOCUMENT = 10 * 1024
@@ -65,7 +61,10 @@ export class FetchRefused extends Error {
 export function createDocumentClients({
   settings,
   consumeRateLimit,
-}: Pick<Services, 'settings' | 'consumeRateLimit'>) {
+}: {
+  settings: Settings
+  consumeRateLimit: ConsumeRateLimit
+}) {
   const ClientDocument = clientMetadata(settings.redirectSchemes)
     .extend({
       client_id: z.string(),

@@ -1,15 +1,10 @@
 import { v7 } from 'uuid'
 
-import type { Database } from '../db/database.ts'
-import { findClient, insertClient } from '../db/oauth.ts'
-import type { Services } from '../services.ts'
-import {
-  type Client,
-  type ClientMetadata,
-  findConfiguredClient,
-  toDisplayName,
-  usesDeviceFlow,
-} from './client-metadata.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Database } from '../db/connection/database.ts'
+import { findClient, insertClient } from '../db/accounts/oauth.ts'
+import { type ClientMetadata, usesDeviceFlow } from './client-metadata.ts'
+import { type Client, findConfiguredClient, toDisplayName } from '../settings/oauth-clients.ts'
 
 /** Registers an app under a new client id (RFC 7591). */
 export const registerClient = async (db: Database, registered: ClientMetadata) => {
@@ -34,7 +29,7 @@ export async function findRegisteredClient(db: Database, id: string): Promise<Cl
  * Returns whether an app can have codes and tokens. Returns true for every client id that is a URL, because a token
  * request must not depend on a fetch of the app's metadata document.
  */
-export const mayBeKnown = async ({ db, settings }: Pick<Services, 'db' | 'settings'>, id: string) =>
+export const mayBeKnown = async ({ db, settings }: { db: Database; settings: Settings }, id: string) =>
   id.startsWith('https://') ||
   findConfiguredClient(settings.oauthClients, id) !== undefined ||
   (await findRegisteredClient(db, id)) !== undefined

@@ -9,7 +9,8 @@ import { createEndpoint } from 'better-call'
 export const cookieOptions = (baseUrl: string, prefix: string): BetterAuthOptions['advanced'] => ({
   cookiePrefix: fullCookiePrefix(baseUrl, prefix),
   ...(isHttps(baseUrl) && {
-    // With the value true, better-auth would write `__Secure-` before the prefix `__Host-`.
+    // With the value true, better-auth would write `__Secure-` before the prefix `__Host-`. Needed until better-auth has an
+    // option for `__Host-`.
     useSecureCookies: false,
     defaultCookieAttributes: { secure: true },
   }),
@@ -31,6 +32,8 @@ const MAX_SAME_NAME = 4
  * - If several cookies have the same name, the function returns the cookie with a valid signature.
  * - If several cookies with the same name have valid signatures but different values, the function returns none of
  *   these cookies, because one of them may come from an attacker.
+ *
+ * Needed until better-call compares names exactly, and reads repeated cookies in this way (1.4.5 takes the first).
  */
 export function createCookieReader({ secret, authCookies, createAuthCookie }: CookieContext) {
   const cookies = [

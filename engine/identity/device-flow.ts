@@ -1,12 +1,14 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
 
-import * as deviceCodes from '../db/device-codes.ts'
-import { digestOf } from '../db/digest.ts'
-import type { Caller } from '../caller.ts'
-import type { Services } from '../services.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Database } from '../db/connection/database.ts'
+import * as deviceCodes from '../db/accounts/device-codes.ts'
+import { digestOf } from '../db/accounts/digest.ts'
+import type { Caller } from '../call/caller.ts'
 import { currentAuditSource } from './audit-context.ts'
-import { type Client, DEVICE_GRANT_TYPE } from './client-metadata.ts'
+import { DEVICE_GRANT_TYPE } from './client-metadata.ts'
+import { type Client } from '../settings/oauth-clients.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Form, Parameter, parse } from './parameters.ts'
 import { toResource } from './token-requests.ts'
@@ -57,7 +59,7 @@ interface Dependencies {
 
 /** Creates the functions of the device flow (RFC 8628), for apps on devices without a browser. */
 export function createDeviceFlow(
-  { db, settings: { baseUrl } }: Services,
+  { db, settings: { baseUrl } }: { db: Database; settings: Settings },
   { issuer, findClient, parseAccess, redeemCode }: Dependencies,
 ) {
   const page = `${baseUrl}/device`

@@ -2,12 +2,15 @@ import { ORPCError } from '@orpc/client'
 import { z } from 'zod'
 import { scopes } from 'tallystick-contract/internal'
 
-import * as grants from '../db/grants.ts'
-import type { Caller } from '../caller.ts'
-import type { Services } from '../services.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { ConsumeRateLimit, Identity } from '../call/context.ts'
+import * as grants from '../db/accounts/grants.ts'
+import type { Caller } from '../call/caller.ts'
 import { currentAuditSource } from './audit-context.ts'
 import { createDocumentClients } from './client-documents.ts'
-import { allowsRedirect, type Client, DEVICE_GRANT_TYPE, findConfiguredClient } from './client-metadata.ts'
+import { allowsRedirect, DEVICE_GRANT_TYPE } from './client-metadata.ts'
+import { type Client, findConfiguredClient } from '../settings/oauth-clients.ts'
 import { findRegisteredClient } from './clients.ts'
 import { createDeviceFlow } from './device-flow.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -34,15 +37,21 @@ const AuthorizationQuery = z.object({
 /** Lifetime of a new grant, in milliseconds. The redemption of its code extends the lifetime. */
 const UNREDEEMED_TTL = 2 * 60_000
 
+export interface GrantParts {
+  db: Database
+  identity: Identity
+  settings: Settings
+  consumeRateLimit: ConsumeRateLimit
+}
+
 /**
  * Implements the rules of OAuth that OpenAuth leaves to the service: which apps, redirect URIs, scopes and resources
  * are valid, and which app may redeem a code or refresh token (engine/identity/token-requests.ts).
  */
-export function createGrants(services: Services) {
-  const { db, settings } = services
+export function createGrants({ db, identity, settings, consumeRateLimit }: GrantParts) {
   const { baseUrl } = settings
   const issuer = createIssuer(db, settings)
-  const findDocumentClient = createDocumentClients(services)
+  const findDocumentClient = createDocumentClients({ settings, consumeRateLimit })
 
   async function findClient(id: string, network: string | undefined) {
     const configured = findConfiguredClient(settings.oauthClients, id)
@@ -141,13 +150,16 @@ export function createGrants(services: Services) {
 
   const fetchJwks = async () => (await issuer.fetch('/.well-known/jwks.json')).text()
 
-  const tokenRequests = createTokenRequests(services, issuer)
-  const devices = createDeviceFlow(services, {
-    issuer,
-    findClient,
-    parseAccess,
-    redeemCode: tokenRequests.redeem,
-  })
+  const tokenRequests = createTokenRequests({ db, identity, settings }, issuer)
+  const devices = createDeviceFlow(
+    { db, settings },
+    {
+      issuer,
+      findClient,
+      parseAccess,
+      redeemCode: tokenRequests.redeem,
+    },
+  )
 
   return {
     findRedirectTarget,

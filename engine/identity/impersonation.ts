@@ -2,14 +2,15 @@ import { APIError, createAuthEndpoint, createAuthMiddleware, getSessionFromCtx }
 import { deleteSessionCookie, expireCookie, setSessionCookie } from 'better-auth/cookies'
 import { admin } from 'better-auth/plugins'
 
-import { amendEntry } from './transactions.ts'
+import { amendAuditEntry } from './transactions.ts'
 
 /** The cookie in which better-auth stores the administrator's session during an impersonation. */
 const COOKIE = 'admin_session'
 
 /**
  * Ends an impersonation and restores the administrator's session. Replaces the endpoint of better-auth, because that
- * endpoint responds 500 and keeps the cookies if the administrator's session no longer exists.
+ * endpoint responds 500 and keeps the cookies if the administrator's session no longer exists. Needed until better-auth answers
+ * 401 and deletes the cookies (1.7.25 does not).
  */
 const stopImpersonating = createAuthEndpoint(
   '/admin/stop-impersonating',
@@ -24,7 +25,8 @@ const stopImpersonating = createAuthEndpoint(
     const [token = '', isShort] = ((await context.getSignedCookie(cookie.name, secret)) || '').split(':')
     const administrator = await internalAdapter.findSession(token)
     await internalAdapter.deleteSession(current.session.token)
-    amendEntry({ subject: userId, outcome: 'accepted' })
+    // Accepted also if the administrator must sign in again: the impersonation has ended.
+    amendAuditEntry({ subject: userId, outcome: 'accepted' })
     deleteSessionCookie(context)
     expireCookie(context, cookie)
     if (administrator?.user.id !== impersonatedBy)
@@ -35,7 +37,8 @@ const stopImpersonating = createAuthEndpoint(
 )
 
 /**
- * Deletes the administrator's cookie on sign-out, so that the browser cannot restore the administrator's session later.
+ * Deletes the administrator's cookie on sign-out, so that the browser cannot restore the administrator's session later. Needed
+ * until sign-out of better-auth does so (1.7.25 does not).
  */
 const clearOnSignOut = {
   matcher: ({ path }: { path?: string }) => path === '/sign-out',

@@ -7,11 +7,11 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
-import { makeContentsPrivate, makeFolderPrivate } from '../db/private.ts'
+import { makeContentsPrivate, makeFolderPrivate } from '../db/connection/private.ts'
 import { renderMail } from '../html/mail.ts'
-import { isLoopback } from '../loopback.ts'
-import type { Translator } from '../translation/index.ts'
-import type { Settings } from '../settings.ts'
+import { isLoopback } from '../settings/loopback.ts'
+import type { Translator } from '../texts/translation.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** Sends an e-mail. Rejects if the e-mail cannot be delivered to the mail server. */
 export type Mailer = (email: Email) => Promise<void>
@@ -22,6 +22,8 @@ export interface Email {
   text: string
   html: string
   headers?: Record<string, string>
+  /** By default, random. */
+  messageId?: string
 }
 
 /**
@@ -35,9 +37,8 @@ export const signInEmail = (to: string, code: string, appName: string, translato
   subject: translator.translate('letterSubject', { code }),
   ...renderMail(translator, {
     name: appName,
-    intro: translator.translate('letterCode'),
+    paragraphs: [translator.translate('letterCode'), translator.translate('letterUse', { name: appName })],
     code,
-    paragraphs: [translator.translate('letterUse', { name: appName })],
     advice: translator.translate('letterIgnore'),
   }),
 })
@@ -62,6 +63,14 @@ function transportOptions(smtpUrl: string) {
 
 /** Connects to the mail server and authenticates, without sending an e-mail. Rejects if either step fails. */
 export const verifyMailServer = (smtpUrl: string) => createTransport(transportOptions(smtpUrl)).verify()
+
+/** The codes of a delivery error. Its message is omitted, because it may contain the text or the address of the e-mail. */
+export const codesOfDelivery = (error: unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(error instanceof Error ? error : {}).filter(([key]) =>
+      ['code', 'command', 'responseCode'].includes(key),
+    ),
+  )
 
 /** Whether a mail server refuses for now (RFC 5321, section 4.2.1: 4yz), such as 451. */
 const isTemporary = (error: unknown) =>

@@ -7,6 +7,8 @@ const operations = createStorage<{ outage?: Error }>()
 /**
  * Wraps the database adapter of better-auth. If a method of the adapter fails because of an outage, records the outage
  * in the current operation.
+ *
+ * The Proxy is needed until better-auth passes on all database errors: sign-out of 1.7.25 logs the error, and reports success.
  */
 export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter =>
   new Proxy(adapter, {

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 
-import { digestOf } from '../db/digest.ts'
-import { find } from '../db/oauth.ts'
-import * as grants from '../db/grants.ts'
-import * as personalTokens from '../db/personal-tokens.ts'
-import * as sessions from '../db/sessions.ts'
-import type { Services } from '../services.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Identity } from '../call/context.ts'
+import type { Database } from '../db/connection/database.ts'
+import { digestOf } from '../db/accounts/digest.ts'
+import { find } from '../db/accounts/oauth.ts'
+import * as grants from '../db/accounts/grants.ts'
+import * as personalTokens from '../db/accounts/personal-tokens.ts'
+import * as sessions from '../db/accounts/sessions.ts'
 import { currentAuditSource } from './audit-context.ts'
 import { mayBeKnown } from './clients.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -43,12 +45,14 @@ const grantTypes = new Map<string, (form: Form) => string>([
 export const toResource = (url: string) => (URL.canParse(url) ? new URL(url).href.replace(/\/$/, '') : url)
 
 /** Creates the functions that redeem and revoke codes and tokens. Both throw OAuthError. */
-export function createTokenRequests(services: Services, issuer: Issuer) {
-  const { db, identity } = services
-  const { baseUrl } = services.settings
+export function createTokenRequests(
+  { db, identity, settings }: { db: Database; identity: Identity; settings: Settings },
+  issuer: Issuer,
+) {
+  const { baseUrl } = settings
 
   async function requireClient(id: string | undefined) {
-    if (id !== undefined && !(await mayBeKnown(services, id)))
+    if (id !== undefined && !(await mayBeKnown({ db, settings }, id)))
       throw new OAuthError('invalid_client', 'client_id: The app is unknown. Register the app again')
   }
 

@@ -1,5 +1,5 @@
-import type { Entry } from '../db/audit.ts'
-import type { Database } from '../db/database.ts'
+import type { Entry } from '../db/accounts/audit.ts'
+import type { Database } from '../db/connection/database.ts'
 import { createStorage } from './async-storages.ts'
 
 interface Transaction {
@@ -18,14 +18,16 @@ const transactions = createStorage<Transaction>()
 export const currentDatabase = (db: Database) => transactions.getStore()?.db ?? db
 
 /** Overrides fields of the audit entry that the current transaction writes. Without a transaction, does nothing. */
-export const amendEntry = (fields: Partial<Entry>) =>
+export const amendAuditEntry = (fields: Partial<Entry>) =>
   Object.assign(transactions.getStore()?.overrides ?? {}, fields)
 
 /**
- * Creates a database adapter for better-auth. Inside a transaction, every method of the adapter uses this transaction.
- * Reason: some functions of better-auth keep a reference to the first adapter that they receive. If this first adapter
- * used another connection, its statement would wait for the transaction (in the embedded database, forever). Hooks use
- * the same transaction through `currentDatabase`.
+ * Creates a database adapter for better-auth. Inside a transaction, every method of the adapter uses this transaction, and
+ * hooks use it through `currentDatabase`.
+ *
+ * The Proxy is needed until `reserveVerificationValue` of better-auth uses the adapter of the transaction (1.7.25 uses the first
+ * adapter at the first sign-in of an account that an administrator has created). The statement would need a second connection
+ * while the transaction holds the first.
  */
 export function createTransactionalAdapter<Adapter extends object>(
   db: Database,

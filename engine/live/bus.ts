@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 
-import type { Notifications } from '../db/notifications.ts'
+import type { Notifications } from '../db/connection/notifications.ts'
 
 /**
  * Time for which changes are collected for other processes, in milliseconds. One notification for all of these changes
@@ -23,8 +23,9 @@ export interface Bus {
   /** Announces a change that is committed. */
   publish: (key: string) => void
   /**
-   * Calls `onChange` after changes of a key: once after one change, at least twice after several changes. Returns the
-   * function that ends the subscription.
+   * Calls `onChange` after changes of a key: once after one change, at least twice after several changes, because after several
+   * changes a state is sent even if it is equal: a client may have read a state between them. Returns the function that ends the
+   * subscription.
    */
   subscribe: (key: string, onChange: () => void) => () => void
   /** Whether changes of other processes arrive. If false, changes may be lost. */
@@ -56,8 +57,8 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
     for (const key of keys) callAll(subscriptions.get(key) ?? [])
   }
   const dispatchAll = () => {
-    const callbacks = [...subscriptions.values()].flatMap((each) => [...each])
-    // The number of changes is unknown.
+    const callbacks = [...subscriptions.values()].flatMap((ofKey) => [...ofKey])
+    // Twice, as after several changes, because the number of lost notifications is unknown.
     callAll(callbacks)
     callAll(callbacks)
   }
@@ -111,6 +112,7 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
     async stop() {
       clearTimeout(timer)
       if (changed.size > 0) await flush()
+      // After a failure, `flush` has set the timer again.
       clearTimeout(timer)
       await stopListening()
     },

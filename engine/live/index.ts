@@ -1,32 +1,42 @@
 import { ORPCError } from '@orpc/client'
 import { sessionsTopic, signedInErrors } from 'tallystick-contract/internal'
+import type { Logger } from 'pino'
 
-import type { Notifications } from '../db/notifications.ts'
-import type { Caller, Reply } from '../caller.ts'
-import type { Context } from '../context.ts'
-import type { Live, WatchCall } from '../live-stream.ts'
-import type { Services } from '../services.ts'
+import type { App } from '../app/resource.ts'
+import type { Notifications } from '../db/connection/notifications.ts'
+import type { Caller, Reply } from '../call/caller.ts'
+import type { Context } from '../call/context.ts'
+import type { Live, WatchCall } from '../call/live-stream.ts'
 import { requireAccess } from '../guard/access.ts'
-import { createContext, findCurrentCaller } from '../guard/authentication.ts'
+import { type ContextParts, createContext, findCurrentCaller } from '../guard/authentication.ts'
 import { networkOf } from '../guard/networks.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { createBus } from './bus.ts'
 import { keyOf, keysOf } from './keys.ts'
 import { createSharedStates, type Source } from './shared-state.ts'
 import { readTags, Stream, type Subscription } from './stream.ts'
-import { createStreamLimits, refuseStream } from './stream-limits.ts'
+import { createStreamLimits, type Limits, refuseStream } from './stream-limits.ts'
 import { createSources } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */
 const CHECK_INTERVAL = 1000
 
+interface LiveParts extends Omit<ContextParts, 'live'> {
+  app: Pick<App, 'resources' | 'personalData'>
+  settings: ContextParts['settings'] & Limits
+  log: Logger
+  metrics?: { observeStreams: (count: () => number, isConnected: () => boolean) => void } | undefined
+  /** Aborted when the service stops. */
+  closing: AbortController
+}
+
 /** Creates the live updates of this process. */
 export function createLive(
-  services: Omit<Services, 'live'>,
+  parts: LiveParts,
   notifications: Notifications,
   options: { compareStates?: boolean } = {},
 ): Live {
-  const { db, settings, log, metrics, closing } = services
+  const { app, db, settings, log, metrics, closing } = parts
   const bus = createBus(notifications, log)
   const states = createSharedStates(bus, options)
   const streamLimits = createStreamLimits(settings)
@@ -39,7 +49,7 @@ export function createLive(
   }, CHECK_INTERVAL).unref()
   const verify = (current: Caller) => findCurrentCaller(db, current)
   const refuse = () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true })
-  /** The origin of the page does not change while a stream is open, and the answer has been sent. */
+  /** Without headers, because the origin of the page does not change, and with an unused reply, because the answer has begun. */
   const requireAccessLater = (contract: ProcedureContract, caller: Caller) => {
     requireAccess({ settings, headers: {}, reply: new Map() }, contract, caller)
   }
@@ -73,9 +83,9 @@ export function createLive(
       const sources = sourcesOf(call)
       for (const { contract, isPrivate } of sources)
         if (isPrivate) requireAccess({ settings, headers, reply }, contract, caller)
-      const free = streamLimits.occupy({ caller, network: networkOf(call.address) }, reply)
+      const endCount = streamLimits.occupy({ caller, network: networkOf(call.ipAddress) }, reply)
       // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
-      const unsubscribes = [free]
+      const unsubscribes = [endCount]
       const stream: Stream = new Stream({
         caller,
         verify,
@@ -125,10 +135,10 @@ export function createLive(
   }
 
   const readContext = (caller: WatchCall['caller']): Context => ({
-    ...createContext({ ...services, live }, {}),
+    ...createContext({ ...parts, live }, {}),
     caller: () => Promise.resolve(caller),
   })
-  const sourcesOf = createSources(services.app.resources, readContext)
+  const sourcesOf = createSources(app.resources, readContext)
   return live
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Topic } from 'tallystick-contract'
 
-import type { Database } from '../db/database.ts'
-import type { Person } from '../db/users.ts'
-import type { Recipient } from '../live-stream.ts'
-import type { Watch } from '../resource.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { Person } from '../db/accounts/users.ts'
+import type { Recipient } from '../call/live-stream.ts'
+import type { Watch } from '../app/resource.ts'
 
 /**
  * The key of a change: topic, kind and id, at most 64 bytes (engine/live/bus.ts). Triggers of migrations use the form for

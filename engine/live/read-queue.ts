@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { limitConcurrency } from '../lists/concurrency.ts'
+import { limitConcurrency } from '../guard/concurrency.ts'
 
 const MINUTE = 60_000
 
@@ -12,7 +12,7 @@ const MAX_READS = 8
  * receives its states less often, and takes no time from other accounts.
  */
 const ACCOUNT_RATE = 2000
-/** Size that a subscription counts for, so that an account with many parents also pauses longer. */
+/** Added to the size of a state for each parent whose changes it receives, so that an account with many parents also pauses longer. */
 export const KEY_SIZE = 64
 
 /**
@@ -28,7 +28,7 @@ export function createReadQueue() {
   return (account: string, read: () => Promise<number>) =>
     limitPerAccount(account, async () => {
       await sleepUntil(pauses.get(account) ?? 0)
-      const size = await limitReads('', read)
+      const size = await limitReads('all accounts', read)
       pauses.set(account, performance.now() + size / ACCOUNT_RATE)
     })
 }

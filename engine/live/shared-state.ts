@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 
-import type { LiveUpdate } from '../live-stream.ts'
+import type { LiveUpdate } from '../call/live-stream.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import type { Bus } from './bus.ts'
 import { createReadQueue, KEY_SIZE, type ReadQueue, sleepUntil } from './read-queue.ts'
@@ -22,7 +22,7 @@ const READ_FACTOR = 20
 const RETRY_DELAY = 1000
 
 /** What all states of a process share. */
-interface Needs {
+interface Shared {
   bus: Bus
   queue: ReadQueue
   /** Whether each state is read every COMPARE_INTERVAL, even without a change. */
@@ -89,7 +89,7 @@ class SharedState {
   #nextRead: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(source: Source, { bus, queue, compareStates }: Needs) {
+  constructor(source: Source, { bus, queue, compareStates }: Shared) {
     this.#source = source
     this.#queue = queue
     this.#bus = bus
@@ -109,8 +109,8 @@ class SharedState {
   }
 
   /**
-   * Changes with other keys are not counted: an event without a new state would show when other accounts write. The members
-   * of a parent see each other's changes.
+   * Changes with other keys are not counted: after two counted changes, the streams receive even an equal state (`#accept`), which
+   * would show when other accounts write. The members of a parent see each other's changes.
    */
   readonly #onChange = () => {
     this.#changes++
@@ -153,6 +153,7 @@ class SharedState {
     const others = await otherKeys?.()
     // All streams have left.
     if (this.streams.size === 0) return
+    // After a refusal, the state has no subscription to the parent, and access may have returned.
     if (others ?? this.refusal) this.#subscribe(others ?? [])
     const changes = this.#changes
     const state = await this.#readState()
@@ -216,7 +217,7 @@ export type { SharedState }
 
 /** The states that the streams of this process need. */
 export function createSharedStates(bus: Bus, { compareStates = true } = {}) {
-  const needs: Needs = { bus, queue: createReadQueue(), compareStates }
+  const shared: Shared = { bus, queue: createReadQueue(), compareStates }
   /** For each key of changes, the states by id. */
   const byKey = new Map<string, Map<string, SharedState>>()
 
@@ -229,11 +230,12 @@ export function createSharedStates(bus: Bus, { compareStates = true } = {}) {
       const { key, id, maxStates = Infinity } = source
       const states = byKey.get(key) ?? new Map<string, SharedState>()
       if (!states.has(id) && states.size >= maxStates) return undefined
-      const state = states.get(id) ?? new SharedState(source, needs)
+      const state = states.get(id) ?? new SharedState(source, shared)
       byKey.set(key, states.set(id, state))
       state.streams.add(wake)
       const leave = () => {
         state.streams.delete(wake)
+        // The second condition is for a repeated call: a new state may have the id.
         if (state.streams.size > 0 || states.get(id) !== state) return
         states.delete(id)
         if (states.size === 0 && byKey.get(key) === states) byKey.delete(key)

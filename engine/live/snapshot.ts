@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
-import type { Format, LiveUpdate } from '../live-stream.ts'
-import { toJson } from '../output.ts'
+import type { Format, LiveUpdate } from '../call/live-stream.ts'
+import { toJson } from '../values/output.ts'
 
 /** One state of a topic, as it was at one time. */
 export class Snapshot {

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { unavailable } from 'tallystick-contract/internal'
 
-import type { Caller, Reply } from '../caller.ts'
+import type { Caller, Reply } from '../call/caller.ts'
 import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'
 
 /** Time after which a refused client should try again, in seconds. */
@@ -19,15 +19,17 @@ const ANONYMOUS_PART = 3 / 4
 const APP_PART = 1 / 4
 const ALL_APPS_PART = 1 / 2
 
-interface Limits {
+/** Maximum number of open event streams of one network in one process. */
+export const MAX_ADDRESS_STREAMS = 50
+
+export interface Limits {
   maxStreams: number
   maxPersonStreams: number
-  maxAddressStreams: number
 }
 
 interface Opener {
   caller: Caller | undefined
-  /** See `networkOf`. */
+  /** The network of the IP address, from `networkOf`. */
   network: string | undefined
 }
 
@@ -41,10 +43,10 @@ const partOf = (maximum: number, part: number) => Math.max(1, Math.floor(maximum
  * - of the process, and of all callers without a session in the process (503);
  * - of each person, each app of a person, and each network (429).
  */
-export function createStreamLimits({ maxStreams, maxPersonStreams, maxAddressStreams }: Limits) {
+export function createStreamLimits({ maxStreams, maxPersonStreams }: Limits) {
   const counts = new Map<string, number>()
   const countOf = (key: string) => counts.get(key) ?? 0
-  const isFull = (each: readonly Count[]) => each.some(([key, maximum]) => countOf(key) >= maximum)
+  const isFull = (limited: readonly Count[]) => limited.some(([key, maximum]) => countOf(key) >= maximum)
 
   const countsOf = ({ caller, network }: Opener) => {
     const block = network === undefined ? undefined : blockOf(network)
@@ -55,8 +57,8 @@ export function createStreamLimits({ maxStreams, maxPersonStreams, maxAddressStr
         [`app ${caller.session.id}`, partOf(maxPersonStreams, APP_PART)],
         [`apps ${caller.user.id}`, partOf(maxPersonStreams, ALL_APPS_PART)],
       )
-    if (network !== undefined) ofCaller.push([`network ${network}`, maxAddressStreams])
-    if (block !== undefined) ofCaller.push([`network ${block}`, maxAddressStreams * BLOCK_FACTOR])
+    if (network !== undefined) ofCaller.push([`network ${network}`, MAX_ADDRESS_STREAMS])
+    if (block !== undefined) ofCaller.push([`network ${block}`, MAX_ADDRESS_STREAMS * BLOCK_FACTOR])
     const ofProcess: Count[] = [['process', maxStreams]]
     if (!caller) ofProcess.push(['anonymous', Math.ceil(maxStreams * ANONYMOUS_PART)])
     return { ofCaller, ofProcess }

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../call/caller.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
-import type { Delivery, LiveStream } from '../live-stream.ts'
+import type { Delivery, LiveStream } from '../call/live-stream.ts'
 import type { SharedState } from './shared-state.ts'
 import type { Snapshot } from './snapshot.ts'
 import { principalOf } from './topics.ts'
@@ -158,11 +158,7 @@ export class Stream implements LiveStream {
 
   #deliver({ subscription, snapshot }: Pending): Delivery {
     subscription.received = snapshot
-    return {
-      snapshot,
-      id: encodeTags(this.subscriptions),
-      since: Math.max(snapshot.since, this.#openedAt),
-    }
+    return { snapshot, id: encodeTags(this.subscriptions), since: Math.max(snapshot.since, this.#openedAt) }
   }
 
   /**
@@ -175,6 +171,7 @@ export class Stream implements LiveStream {
     const { verify, refuse, requireAccess } = this.#options
     const previous = this.#caller
     if (!previous) return true
+    // Before the query, so that a change during the query is verified again.
     this.#mustVerify = false
     this.#isVerified = true
     const caller = await verify(previous).catch(() => null)

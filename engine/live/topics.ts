@@ -1,10 +1,10 @@
 import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
 import { metaOf, type Topic } from 'tallystick-contract/internal'
 
-import type { Caller } from '../caller.ts'
-import type { Context } from '../context.ts'
-import type { WatchCall } from '../live-stream.ts'
-import type { Resources, Watch } from '../resource.ts'
+import type { Caller } from '../call/caller.ts'
+import type { Context } from '../call/context.ts'
+import type { WatchCall } from '../call/live-stream.ts'
+import type { Resources, Watch } from '../app/resource.ts'
 import { identify } from '../guard/fingerprint.ts'
 import { keyOf, nameOfState } from './keys.ts'
 import type { Source } from './shared-state.ts'
@@ -20,6 +20,8 @@ const MAX_INPUTS_OF_PARENTS = 32
 /** A topic, and the procedures that read its state. */
 interface Reader extends Omit<Watch, 'topic'> {
   topic: Topic
+  /** The names of the resource and of the procedure that reads. */
+  path: readonly [resource: string, procedure: string]
   read: AnyProcedure
   readForDatastar: AnyProcedure
 }
@@ -29,12 +31,13 @@ function findReaders(resources: Resources) {
   const all = Object.values(resources)
   const watches = all.flatMap(({ watch }) => watch ?? [])
   const liveViews = all.flatMap(({ datastar }) => datastar?.live ?? [])
-  const readers = all.flatMap(({ procedures }) =>
-    Object.values(procedures).flatMap((read): Reader[] => {
+  const readers = Object.entries(resources).flatMap(([resource, { procedures }]) =>
+    Object.entries(procedures).flatMap(([name, read]): Reader[] => {
       const { reads: topic } = metaOf(read)
       if (!topic) return []
       const readForDatastar = liveViews.find((view) => view.topic === topic)?.read ?? read
-      return [{ ...watches.find((watch) => watch.topic === topic), topic, read, readForDatastar }]
+      const path = [resource, name] as const
+      return [{ ...watches.find((watch) => watch.topic === topic), topic, path, read, readForDatastar }]
     }),
   )
   return new Map(readers.map((reader) => [reader.topic.name, reader]))
@@ -75,16 +78,16 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
     const isView = procedure !== reader.read
     const contract = procedure['~orpc']
     const { of, parent } = parentOf(topic, input)
-    const state = {
+    const common = {
       topic: name,
       of,
       name: nameOfState(topic, parent),
       isPrivate: topic.access !== 'public',
       contract,
     }
-    if (!state.isPrivate) {
-      const read = readWith(procedure, () => contextFor(undefined))
-      return { ...state, id: JSON.stringify([name, isView]), account: '', key: name, read }
+    if (!common.isPrivate) {
+      const read = readWith(procedure, reader.path, () => contextFor(undefined))
+      return { ...common, id: JSON.stringify([name, isView]), account: '', key: name, read }
     }
     if (!caller) throw new ORPCError('UNAUTHORIZED')
     const { user } = caller
@@ -96,11 +99,11 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
       const parents = of ? [] : ((await listParents?.(db, user)) ?? [])
       return [
         ...owners.map((person) => keyOf(topic, { person })),
-        ...parents.map((parent) => keyOf(topic, { parent })),
+        ...parents.map((id) => keyOf(topic, { parent: id })),
       ]
     }
     return {
-      ...state,
+      ...common,
       id: JSON.stringify([principalOf(caller), variantOf?.(caller), identify(input), isView]),
       account: user.id,
       key: keyOf(topic, { person: user.id }),
@@ -108,7 +111,7 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
       parentKey: parent === undefined ? undefined : keyOf(topic, { parent }),
       maxStates: topic.input && maxInputs / (caller.scopes ? 2 : 1),
       otherKeys: listOtherOwners || (listParents && !of) ? otherKeys : undefined,
-      read: readWith(procedure, () => contextFor(caller), given),
+      read: readWith(procedure, reader.path, () => contextFor(caller), given),
     }
   }
 
@@ -129,7 +132,13 @@ function parentOf({ of: field }: Topic, input: unknown) {
   return { of: { [field]: id }, parent: String(id) }
 }
 
-const readWith = (procedure: AnyProcedure, createContext: () => Context, input?: unknown) => {
-  const path = ['live', 'watch']
-  return (): Promise<unknown> => createProcedureClient(procedure, { context: createContext(), path })(input)
-}
+/** The path is that of a call, so that guard, log and middlewares see the same procedure. */
+const readWith =
+  (
+    procedure: AnyProcedure,
+    path: readonly string[],
+    createContext: () => Context,
+    input?: unknown,
+  ): (() => Promise<unknown>) =>
+  () =>
+    createProcedureClient(procedure, { context: createContext(), path })(input)

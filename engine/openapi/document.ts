@@ -4,7 +4,7 @@ import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '
 import { z } from 'zod'
 import { metaOf } from 'tallystick-contract/internal'
 
-import type { App } from '../resource.ts'
+import type { App } from '../app/resource.ts'
 import { classOf } from '../values/schema.ts'
 import { listNamedSchemas } from './named-schemas.ts'
 import {
@@ -37,24 +37,24 @@ const createInfo = ({ name, version, description, license }: App, baseUrl: strin
 /** Lists names as text: `books, loans and account`. */
 const listFormat = new Intl.ListFormat('en-GB')
 
-/** The session cookie. Over https, the name of the cookie has a prefix (engine/identity/cookies.ts). */
-const createSession = ({ cookiePrefix }: App, baseUrl: string) => ({
+/** The security scheme of the session cookie, whose name has a prefix over https (engine/identity/cookies.ts). */
+const sessionScheme = ({ cookiePrefix }: App, baseUrl: string) => ({
   type: 'apiKey' as const,
   in: 'cookie' as const,
   name: `${baseUrl.startsWith('https:') ? '__Host-' : ''}${cookiePrefix}.session_token`,
 })
 
 /**
- * Creates the OpenAPI document of an application. If two procedures have the same method and path, the
- * document contains both, with different media types. The URLs of OAuth are absolute, because some tools refuse
- * relative ones.
+ * Creates the OpenAPI document of an application. If two procedures have the same method and path, the document contains both,
+ * with different media types. The URLs of OAuth are absolute, because some tools refuse relative ones.
  */
 export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI.Document> {
   const { contract, resources } = app
   const components = createErrorComponents()
+  // Two documents, because a document has one operation for each method and path.
   const [document, alternatives] = [
-    await generate(app, baseUrl, components, false),
-    await generate(app, baseUrl, components, true),
+    await generate(app, baseUrl, components, 'others'),
+    await generate(app, baseUrl, components, 'alternatives'),
   ]
   Object.assign(components.schemas, document.components?.schemas)
   for (const { name, value } of listNamedSchemas(contract)) components.examples[name] = { value }
@@ -64,27 +64,25 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     completeOperation(operation, procedure, path, components)
     if (alternative) addAlternative(getOperation(document, procedure), operation, alternative)
   })
-  const used = Object.values(document.paths ?? {})
+  const usedExamples = Object.values(document.paths ?? {})
     .flatMap((item) => Object.values(item ?? {}) as OpenAPI.OperationObject[])
     .flatMap((operation) => {
       operation.description ??= `${operation.summary ?? ''}.`
       return addExamples(operation)
     })
-  const schemas = sortKeys(components.schemas)
-  const examples = sortKeys(pick(components.examples, used))
   return {
     ...document,
     tags: Object.entries(resources).map(([name, { description }]) => ({ name, description })),
     components: {
-      schemas,
-      examples,
-      securitySchemes: { session: createSession(app, baseUrl), token: createToken(app, baseUrl) },
+      schemas: sortKeys(components.schemas),
+      examples: sortKeys(pick(components.examples, usedExamples)),
+      securitySchemes: { session: sessionScheme(app, baseUrl), token: tokenScheme(app, baseUrl) },
     },
   }
 }
 
-/** The token of an app, or a personal token. */
-const createToken = ({ scopeResources: { read, write } }: App, baseUrl: string) => ({
+/** The security scheme of the token of an app, or of a personal token. */
+const tokenScheme = ({ scopeResources: { read, write } }: App, baseUrl: string) => ({
   type: 'oauth2' as const,
   flows: {
     authorizationCode: {
@@ -121,8 +119,7 @@ function textOf(schema: z.core.$ZodType): Exclude<JSONSchema, boolean> | undefin
 /** Converts a schema to its published JSON Schema. */
 const publishSchema: Interceptor = ({ schema, options, next }) => {
   // For strings and numbers, uses Zod's own conversion, because oRPC's converter omits patterns and ranges.
-  const leaf = ['string', 'number'].includes(schema._zod.def.type)
-  if (leaf)
+  if (['string', 'number'].includes(schema._zod.def.type))
     return [true, withoutTimePattern(withoutDialect(z.toJSONSchema(schema, { io: options.strategy })))]
   // A schema with custom validation code declares its JSON type in `meta`.
   const { type, id: _, ...metadata } = z.globalRegistry.get(schema) ?? {}
@@ -130,6 +127,7 @@ const publishSchema: Interceptor = ({ schema, options, next }) => {
   const text = textOf(schema)
   if (text) return [true, { ...text, ...metadata }]
   const [required, json] = next()
+  // An answer has no other fields, because the service removes fields that the schema does not declare.
   const closed = options.strategy === 'output' && json.type === 'object' && json.properties
   return [required, { ...json, ...(closed && { additionalProperties: false }) }]
 }
@@ -139,11 +137,11 @@ export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [pub
 const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 
 /** Generates the document of the alternatives, or of all other procedures. Adds the declared errors to `components`. */
-const generate = (app: App, baseUrl: string, components: Components, isAlternative: boolean) =>
+const generate = (app: App, baseUrl: string, components: Components, kind: 'alternatives' | 'others') =>
   generator.generate(app.contract, {
     info: createInfo(app, baseUrl),
     servers: [{ url: '/' }],
-    filter: ({ contract }) => Boolean(metaOf(contract).alternative) === isAlternative,
+    filter: ({ contract }) => Boolean(metaOf(contract).alternative) === (kind === 'alternatives'),
     commonSchemas: Object.fromEntries(
       listNamedSchemas(app.contract).map(({ name, schema, strategy }) => [name, { schema, strategy }]),
     ),

@@ -70,7 +70,6 @@ export function listNamedUses(contract: AnyContractRouter) {
   return [...listFrom(responseSchemas, 'output'), ...listFrom(requestSchemas, 'input')]
 }
 
-/** Lists the named schemas of a contract, with their examples. */
 export const listNamedSchemas = (contract: AnyContractRouter) =>
   listNamedUses(contract).map(({ name, schema, strategy, example: value }) => ({
     name,

@@ -59,7 +59,7 @@ function exampleOf([code, message, dataRequired, schema]: Definition, status: nu
   return { ...errorBody(error), defined: true }
 }
 
-/** Errors that procedures do not declare, by status. `default` is the example for all other statuses. */
+/** Errors that procedures do not declare (`defined` is false), by status. `default` is the example for all other statuses. */
 const undefinedErrors = {
   400: badRequest([{ path: ['limit'], message: 'Must be a whole number' }]),
   413: new ORPCError('PAYLOAD_TOO_LARGE', { message: 'A body may have at most 1048576 bytes' }),
@@ -118,7 +118,7 @@ export function createErrorComponents(): Components {
 }
 
 /** Creates the response of an operation for errors that the procedure does not declare. */
-export const anyError = () => ({
+export const undefinedErrorResponse = () => ({
   description: 'Any other error',
   content: { 'application/json': { schema: reference('UndefinedError') } },
 })

@@ -2,7 +2,7 @@ import type { OpenAPI } from '@orpc/openapi'
 import { z } from 'zod'
 import { IdempotencyKey, type Meta, type Topic } from 'tallystick-contract/internal'
 
-const { $schema: _, ...key } = z.toJSONSchema(IdempotencyKey)
+const { $schema: _, ...keySchema } = z.toJSONSchema(IdempotencyKey)
 
 const header = (name: string, description: string, schema = {}) => ({
   name,
@@ -15,7 +15,7 @@ const header = (name: string, description: string, schema = {}) => ({
 const idempotencyKey = header(
   'Idempotency-Key',
   'Makes retries safe: for 24 hours, a request with the same key and the same body receives the first response.',
-  { ...key, examples: ['4b1d7f0e-add-task'] },
+  { ...keySchema, examples: ['4b1d7f0e-add-task'] },
 )
 const ifMatch = header(
   'If-Match',

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Alternative, Meta } from 'tallystick-contract'
 
 import { isZod, typesOf } from '../values/schema.ts'
-import { anyError, type Components, reference, undefinedExamples } from './openapi-errors.ts'
+import { undefinedErrorResponse, type Components, reference, undefinedExamples } from './openapi-errors.ts'
 import { addHeaders } from './openapi-headers.ts'
 
 const JSON_TYPE = 'application/json'
@@ -28,34 +28,37 @@ export function completeOperation(
 ) {
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
-  const { access, watches, scope, rateLimit, eventsExample, tool } = meta
+  const { access, watches, scope, rateLimit, datastarExample, tool } = meta
   if (tool) operation.description ??= tool.description
   const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
   const credentials = [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
+  // The empty requirement: a call that names only public topics needs no credentials.
   const anonymous = watches?.some((topic) => topic.access === 'public') ? [{}] : []
   operation.security = access === 'public' ? [] : [...anonymous, ...credentials]
   correctParameters(operation)
 
   const body = contentOf(operation.requestBody)?.[JSON_TYPE]
+  // The generator removes path parameters from the input, and then writes the schema of the body in full: if the rest equals a
+  // component, the body refers to the component again.
   const component = Object.keys(schemas).find((name) =>
     isDeepStrictEqual(toPlainJson(schemas[name]), toPlainJson(body?.schema)),
   )
   if (body && component) body.schema = reference(component)
 
-  // Every request can be malformed: the limit of the query applies to all paths.
+  // Every request can be malformed: the limit of the query applies to all paths. The number of open streams has a limit, too.
   const statuses = [400, ...(body ? [413, 415] : []), ...(rateLimit || isStream ? [429] : [])]
   operation.responses = {
-    ...Object.fromEntries(statuses.map((status) => [status, anyError()])),
+    ...Object.fromEntries(statuses.map((status) => [status, undefinedErrorResponse()])),
     ...operation.responses,
   }
   describeAbsence(operation.responses, outputSchema)
   addHeaders(operation, { ...meta, isStream }, route.method)
   for (const [status, response] of Object.entries(operation.responses))
     operation.responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
-  operation.responses.default = anyError()
+  operation.responses.default = undefinedErrorResponse()
   for (const [status, response] of Object.entries(operation.responses))
     if (status === 'default' || Number(status) >= 400) addProblem(response)
-  if (eventsExample !== undefined) addEvents(operation, eventsExample)
+  if (datastarExample !== undefined) addEvents(operation, datastarExample)
   if (isStream) describeStream(operation)
 }
 
@@ -79,23 +82,24 @@ function correctParameters({ parameters = [] }: OpenAPI.OperationObject) {
     if (!('$ref' in parameter)) {
       delete parameter.allowEmptyValue
       delete parameter.allowReserved
-      withoutNull(parameter)
+      removeNull(parameter)
       const { schema } = parameter
       if (schema && 'type' in schema && schema.type === 'array') {
-        // A tuple has no `items`.
+        // `explode` repeats the parameter for each item. A tuple has no `items`.
         const explode = !('items' in schema) || '$ref' in schema.items || !hasCommas(schema.items)
         Object.assign(parameter, { style: 'form', explode })
       }
     }
 }
 
-function withoutNull(parameter: OpenAPI.ParameterObject) {
+function removeNull(parameter: OpenAPI.ParameterObject) {
   const { schema } = parameter
   if (parameter.in !== 'query' || !schema || '$ref' in schema || !schema.anyOf) return
   const [first, ...others] = schema.anyOf.filter(
     (option) => !('type' in option && String(option.type) === 'null'),
   )
-  if (others.length + 1 === schema.anyOf.length || !first) return
+  const hasNull = others.length + 1 < schema.anyOf.length
+  if (!hasNull || !first) return
   const { anyOf: _, ...rest } = schema
   parameter.required = false
   parameter.schema = others.length > 0 ? { ...rest, anyOf: [first, ...others] } : { ...rest, ...first }

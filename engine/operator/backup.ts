@@ -1,14 +1,13 @@
 import { fstatSync, type Stats } from 'node:fs'
 import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 
-import * as embedded from '../db/embedded.ts'
-import { isServer } from '../db/open.ts'
+import * as embedded from '../db/connection/embedded.ts'
+import { isServer } from '../db/connection/open.ts'
 import { BACKUP, requestFromService } from './service-socket.ts'
 import { readCommandSettings, type CommandContext } from './command-context.ts'
 
 /**
- * Writes a backup to standard output (`-`), or to a file. Writes directly to a pipe or a device, and replaces only
- * regular files.
+ * Writes a backup to standard output (`-`), or to a file. Writes directly to a pipe or a device, and replaces only regular files.
  */
 export async function backup(context: CommandContext, file: string) {
   const folder = await requireEmbeddedDatabase(context, 'pg_dump --format=custom')
@@ -46,6 +45,7 @@ const writeToStandardOutput = (content: Buffer) =>
     })
   })
 
+/** Whether a file is what standard output is connected to, for example /dev/stdout. */
 function isStandardOutput(file: Stats | undefined) {
   const output = fstatSync(process.stdout.fd)
   return file?.dev === output.dev && file.ino === output.ino
@@ -60,10 +60,7 @@ async function requireEmbeddedDatabase(context: CommandContext, alternative: str
   return databaseUrl
 }
 
-/**
- * Replaces a file atomically: writes a temporary file, and renames it to the final name. Only the owner can read the
- * file.
- */
+/** Replaces a file atomically: writes a temporary file, and renames it to the final name. Only the owner can read the file. */
 async function writeAtomically(file: string, content: Buffer) {
   const temporary = `${file}.${process.pid}.part`
   try {

@@ -1,24 +1,25 @@
-import type { Connection, Database } from '../db/database.ts'
-import { open } from '../db/open.ts'
-import type { App } from '../resource.ts'
-import type { Services } from '../services.ts'
-import { readSettings, type Settings } from '../settings.ts'
+import type { Connection, Database } from '../db/connection/database.ts'
+import { open } from '../db/connection/open.ts'
+import { type App, wantedMigrations } from '../app/resource.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
 
 export interface CommandContext {
   /** Imports the application on demand, because calls of a remote service do not need it. */
   loadApp: () => Promise<App>
   environment: NodeJS.ProcessEnv
   print: (line: string) => void
-  /** The service that runs the command, if this process is the service: its database is open. */
+  /** Set if this process is the running service, which already has the database open. */
   service?: ServiceOfCommand
 }
 
-type ServiceOfCommand = Pick<Services, 'db' | 'settings'> & Pick<Connection, 'notifications'>
+interface ServiceOfCommand extends Pick<Connection, 'notifications'> {
+  db: Database
+  settings: Settings
+}
 
 /**
- * Returns the settings for a command that uses the database. If DATABASE_URL is the URL of a connection pooler, the
- * command connects directly to PostgreSQL. Rejects `memory:`, because the data of such a database is lost when the
- * command ends.
+ * Returns the settings for a command that uses the database. If DATABASE_URL is the URL of a connection pooler, the command
+ * connects directly to PostgreSQL. Rejects `memory:`, because the data of such a database is lost when the command ends.
  */
 export async function readCommandSettings({ environment, loadApp }: CommandContext): Promise<Settings> {
   const settings = readSettings(environment, await loadApp())
@@ -43,8 +44,8 @@ export async function withDatabase(
     return
   }
   const settings = await readCommandSettings(context)
-  const { migrationsFolder } = await context.loadApp()
-  const { db, notifications, close } = await open(settings.databaseUrl, { migrationsFolder })
+  const app = await context.loadApp()
+  const { db, notifications, close } = await open(settings.databaseUrl, wantedMigrations(app))
   try {
     await work(db, settings, notifications)
   } finally {

@@ -2,29 +2,33 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import type { Logger } from 'pino'
 import { z } from 'zod'
 
-import type { Connection } from '../db/database.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Connection } from '../db/connection/database.ts'
 import { toErrorMessage } from '../db/errors.ts'
-import { isServer } from '../db/open.ts'
-import { makePrivate } from '../db/private.ts'
-import type { App } from '../resource.ts'
-import type { Services } from '../services.ts'
+import { isServer } from '../db/connection/open.ts'
+import { makePrivate } from '../db/connection/private.ts'
+import type { App } from '../app/resource.ts'
 import { CommandInput } from './command-input.ts'
 import { serviceCommands } from './service-commands.ts'
 import { BACKUP, isTooLong, socketOf } from './service-socket.ts'
 
 const Request = z.object({ command: z.string(), input: CommandInput })
 
-type CommandServices = Services & Pick<Connection, 'notifications' | 'dump'>
+interface CommandParts extends Pick<Connection, 'db' | 'notifications' | 'dump'> {
+  settings: Settings
+  log: Logger
+}
 
 /**
  * Runs commands for operators while the service uses the embedded database: the command line sends the commands to a
  * Unix socket. Call only while this process has the lock of the folder, because a socket of an earlier process is
  * removed. Without an embedded database in a folder, returns undefined.
  */
-export async function listenForCommands(app: App, services: CommandServices): Promise<Server | undefined> {
-  const { log, settings } = services
+export async function listenForCommands(app: App, parts: CommandParts): Promise<Server | undefined> {
+  const { log, settings } = parts
   const path = socketOf(settings.databaseUrl)
   if (isServer(settings.databaseUrl) || settings.databaseUrl === 'memory:' || process.platform === 'win32')
     return undefined
@@ -33,7 +37,7 @@ export async function listenForCommands(app: App, services: CommandServices): Pr
     return undefined
   }
   const server = createServer((incoming, response) => {
-    runFor(incoming, app, services).then(
+    runFor(incoming, app, parts).then(
       (answer) => response.end(answer),
       (error: unknown) => {
         refuse(response, error)
@@ -56,17 +60,23 @@ export async function listenForCommands(app: App, services: CommandServices): Pr
 /** Maximum size of a command, in bytes. */
 const MAX_COMMAND = 65_536
 
-async function runFor(incoming: IncomingMessage, app: App, services: CommandServices) {
+async function runFor(
+  incoming: IncomingMessage,
+  app: App,
+  { db, notifications, dump, settings, log }: CommandParts,
+) {
+  // Also refuses a request without a length, which is NaN.
   if (!(Number(incoming.headers['content-length']) <= MAX_COMMAND))
     throw new Error('The command is too large')
   const { command, input } = Request.parse(await json(incoming))
-  services.log.info({ command }, 'runs a command for operators')
-  if (command === BACKUP && services.dump) return services.dump()
+  log.info({ command }, 'runs a command for operators')
+  if (command === BACKUP && dump) return dump()
   const run = Object.hasOwn(serviceCommands, command) ? serviceCommands[command] : undefined
   if (!run) throw new Error(`The running service has no command ${command}. Stop the service first.`)
   const lines: string[] = []
   const print = (line: string) => lines.push(line)
-  await run({ loadApp: () => Promise.resolve(app), environment: {}, print, service: services }, input)
+  const service = { db, notifications, settings }
+  await run({ loadApp: () => Promise.resolve(app), environment: {}, print, service }, input)
   // A line may contain line breaks, for example in the name of an account. The command line replaces them when it prints.
   return JSON.stringify(lines)
 }

@@ -2,10 +2,7 @@ import type { Command } from 'commander'
 
 import type { CommandContext } from './command-context.ts'
 
-/**
- * Adds the commands for operators. Each command imports its modules only when it runs, so that other commands start
- * fast.
- */
+/** Adds the commands for operators. Each command imports its modules only when it runs, so that other commands start fast. */
 export function addOperatorCommands(program: Command, context: CommandContext) {
   program
     .command('migrate')
@@ -38,7 +35,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
   program
     .command('permissions')
     .description('print the actions that each relation to a resource permits')
-    .action(async () => (await import('./permissions.ts')).printPermissions(context))
+    .action(async () => (await import('./people/permissions.ts')).printPermissions(context))
   addAdmin(program, context)
   addSessions(program, context)
   program
@@ -50,6 +47,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     .option('--limit <number>', 'maximum number of entries, 1 to 1000', '100')
     .option('--before <place>', 'only older entries: the value from the last line of the previous output')
     .action((options: object) => runServiceCommand(context, 'audit', options))
+  addJobs(program, context)
   program
     .command('backup')
     .description('write a backup of the embedded database to a file, a pipe, or standard output (-)')
@@ -111,6 +109,22 @@ function addSessions(program: Command, context: CommandContext) {
     .action((email: string, selection: object) =>
       runServiceCommand(context, 'sessions revoke', { email, ...selection }),
     )
+}
+
+function addJobs(program: Command, context: CommandContext) {
+  const jobs = program.command('jobs').description('list the jobs of each queue, and run dead jobs again')
+  jobs
+    .command('list', { isDefault: true })
+    .description('count the jobs of each queue, and list the dead jobs, oldest first')
+    .option('--queue <name>', 'only this queue')
+    .option('--limit <number>', 'maximum number of dead jobs, 1 to 1000', '100')
+    .action((options: object) => runServiceCommand(context, 'jobs list', options))
+  jobs
+    .command('retry')
+    .description('run dead jobs again, with all their attempts')
+    .option('--id <id>', 'the job with this id')
+    .option('--queue <name>', 'all dead jobs of this queue')
+    .action((options: object) => runServiceCommand(context, 'jobs retry', options))
 }
 
 /** Runs a command in this process, or in the service that uses the embedded database. */

@@ -1,11 +1,13 @@
 import { findFilledTable, readCatalogue } from '../db/copy/catalogue.ts'
 import { CopyError, filledError } from '../db/copy/error.ts'
 import { copyData, type CopiedTable } from '../db/copy/index.ts'
-import { parseDatabaseUrl } from '../db/database-url.ts'
-import type { Connection, Database } from '../db/database.ts'
-import { containsDatabase } from '../db/embedded.ts'
-import { readMigrationState } from '../db/migrations.ts'
-import { isServer, migrate, open, openForLongWork } from '../db/open.ts'
+import { parseDatabaseUrl } from '../db/connection/database-url.ts'
+import type { Connection, Database } from '../db/connection/database.ts'
+import { containsDatabase } from '../db/connection/pglite.ts'
+import { readMigrationState } from '../db/migrate/migrations.ts'
+import { listQueues } from '../db/jobs/install.ts'
+import { isServer, migrate, open, openForLongWork } from '../db/connection/open.ts'
+import { wantedMigrations } from '../app/resource.ts'
 import { type CommandContext, readCommandSettings } from './command-context.ts'
 
 interface CopyCommandOptions {
@@ -15,7 +17,7 @@ interface CopyCommandOptions {
 
 type OpenDatabase = Pick<Connection, 'db' | 'close'>
 
-/** The address of a database, and the setting or option that has the address, for messages. */
+/** The URL or folder of a database, and the setting or option that has it, for messages. */
 interface Place {
   url: string
   setting: string
@@ -59,19 +61,22 @@ function readPlace(url: string, setting: string): Place {
 }
 
 async function copyFrom(context: CommandContext, source: Database, target: Place): Promise<CopiedTable[]> {
-  const { migrationsFolder } = await context.loadApp()
-  const { pending } = await readMigrationState(source, migrationsFolder)
+  const wanted = wantedMigrations(await context.loadApp())
+  const { pending } = await readMigrationState(source, wanted)
+  // Jobs of an earlier release may wait in queues that this release does not declare.
+  const queues = [...new Set([...wanted.queues, ...(await listQueues(source))])]
   if (pending.length > 0)
     throw new CopyError(
       `The source lacks the migrations ${pending.join(', ')}. Run tallystick migrate with its DATABASE_URL first.`,
     )
   await requireEmpty(target)
+  // If this copy applies the migrations, all rows of the target come from migrations, and the rows of the source replace them.
   let isFresh = false
   const onApplied = () => {
     isFresh = true
   }
   const tables: CopiedTable[] = []
-  await withOpen(openMigrated(target, { migrationsFolder, onApplied }), ({ db }) =>
+  await withOpen(openMigrated(target, { ...wanted, queues, onApplied }), ({ db }) =>
     copyData(source, db, { isFresh, onCopied: (table) => tables.push(table) }),
   )
   return tables
@@ -85,6 +90,7 @@ async function requireEmpty({ url, setting }: Place) {
   })
 }
 
+/** Opens the target after its migrations. On a server, without the timeouts of a service, because the copy can take long. */
 async function openMigrated({ url, setting }: Place, options: Parameters<typeof open>[1]) {
   if (!isServer(url)) return open(url, options)
   await migrate(url, { ...options, setting })

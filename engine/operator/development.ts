@@ -14,8 +14,7 @@ interface Development {
 }
 
 /**
- * Returns the development package of the project in the working folder, or the one beside this package. Undefined in
- * production.
+ * Returns the development package of the project in the working folder, or the one beside this package. Undefined in production.
  */
 export async function importDevelopment(): Promise<Development | undefined> {
   for (const place of [join(process.cwd(), 'package.json'), import.meta.url])

@@ -3,15 +3,16 @@ import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { importDevelopment } from './development.ts'
-import { describeConnectionError } from '../db/connection-errors.ts'
+import { describeConnectionError } from '../db/connection/connection-errors.ts'
 import { type Inspection, inspect } from '../db/inspection.ts'
-import { FolderInUse, OtherVersion } from '../db/embedded.ts'
+import { FolderInUse } from '../db/connection/embedded.ts'
+import { OtherVersion } from '../db/connection/pglite.ts'
 import { codeOf, toErrorMessage } from '../db/errors.ts'
-import { isServer } from '../db/open.ts'
-import { ExposedError, makeFolderPrivate } from '../db/private.ts'
+import { isServer } from '../db/connection/open.ts'
+import { ExposedError, makeFolderPrivate } from '../db/connection/private.ts'
 import { verifyMailServer } from '../identity/mail.ts'
-import type { App } from '../resource.ts'
-import { readSettings, type Settings } from '../settings.ts'
+import { type App, wantedMigrations } from '../app/resource.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
 import type { CommandContext } from './command-context.ts'
 import type { Finding } from './finding.ts'
 import { describeChanged } from './migrate.ts'
@@ -48,18 +49,16 @@ async function readSettingsOrProblems({
   try {
     return readSettings(environment, await loadApp())
   } catch (error) {
+    // The message for invalid settings has a title, and one line for each problem.
     const [title = '', ...problems] = toErrorMessage(error).split('\n')
     return problems.length > 0 ? problems.map((problem) => problem.trim()) : [title]
   }
 }
 
-async function examineDatabase(
-  { databaseUrl, directUrl }: Settings,
-  { migrationsFolder }: App,
-): Promise<Finding[]> {
+async function examineDatabase({ databaseUrl, directUrl }: Settings, app: App): Promise<Finding[]> {
   const subject = 'database'
   try {
-    const { database, pending, changed } = await inspect(directUrl ?? databaseUrl, migrationsFolder)
+    const { database, pending, changed } = await inspect(directUrl ?? databaseUrl, wantedMigrations(app))
     if (!database) return [{ subject, fact: 'does not exist yet: the service creates it at its first start' }]
     return [examineServer(database), ...examineMigrations(pending, changed), examineClock(database)]
   } catch (error) {

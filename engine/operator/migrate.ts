@@ -1,14 +1,14 @@
 import { inspect } from '../db/inspection.ts'
-import { open } from '../db/open.ts'
+import { open } from '../db/connection/open.ts'
+import { wantedMigrations } from '../app/resource.ts'
 import { type CommandContext, readCommandSettings } from './command-context.ts'
 
 /** Applies pending migrations, and prints the name of each. */
 export async function migrate(context: CommandContext) {
   const { print } = context
   const { databaseUrl } = await readCommandSettings(context)
-  const { migrationsFolder } = await context.loadApp()
   const { close } = await open(databaseUrl, {
-    migrationsFolder,
+    ...wantedMigrations(await context.loadApp()),
     onApplied: (name) => {
       print(`Applied ${name}`)
     },
@@ -22,9 +22,9 @@ export async function migrate(context: CommandContext) {
 
 /** Prints the names of pending migrations. Throws if migrations are pending or have changed. */
 export async function check(context: CommandContext) {
-  const { migrationsFolder } = await context.loadApp()
+  const app = await context.loadApp()
   const { databaseUrl } = await readCommandSettings(context)
-  const { pending, changed } = await inspect(databaseUrl, migrationsFolder)
+  const { pending, changed } = await inspect(databaseUrl, wantedMigrations(app))
   for (const name of pending) context.print(name)
   for (const name of changed) context.print(describeChanged(name))
   if (pending.length > 0)

@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline/promises'
 
 import { sql } from 'drizzle-orm'
 
-import { parseDatabaseUrl } from '../db/database-url.ts'
-import type { Database } from '../db/database.ts'
-import { removeFolder } from '../db/embedded.ts'
-import { connect, isServer } from '../db/open.ts'
+import { parseDatabaseUrl } from '../db/connection/database-url.ts'
+import type { Database } from '../db/connection/database.ts'
+import { removeFolder } from '../db/connection/embedded.ts'
+import { connect, isServer } from '../db/connection/open.ts'
 import { type CommandContext, readCommandSettings } from './command-context.ts'
 
 interface ResetOptions {
@@ -31,6 +31,7 @@ export async function reset(context: CommandContext, options: ResetOptions) {
 
 async function resetServer(url: string, options: ResetOptions) {
   const { servers, driver } = parseDatabaseUrl(url)
+  // A URL without a database means the database with the name of the user.
   const name = driver.database ?? driver.user ?? ''
   if (options.database !== name)
     throw new Error(

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-import * as audit from '../db/audit.ts'
-import { findOrCreate } from '../db/users.ts'
-import type { Connection, Database } from '../db/database.ts'
+import * as audit from '../db/accounts/audit.ts'
+import { findOrCreate } from '../db/accounts/users.ts'
+import type { Connection, Database } from '../db/connection/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/keys.ts'
-import { normalizeAddress } from '../mail-address.ts'
-import type { App, SampleName, Samples } from '../resource.ts'
+import { normalizeAddress } from '../values/mail-address.ts'
+import type { App, SampleName, Samples } from '../app/resource.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
 export interface SampleAccount {
@@ -40,7 +40,6 @@ export async function seed(context: CommandContext, address: string, { force = f
   context.print(`Start the service, and sign in as ${email}: npx tallystick login. The code ${delivery}.`)
 }
 
-/** The samples by the name of the resource. */
 type SamplesByName = Readonly<Record<string, Samples>>
 
 /** Says what an account has after `addSamples`. */

@@ -1,4 +1,4 @@
-import { FolderInUse } from '../db/embedded.ts'
+import { FolderInUse } from '../db/connection/embedded.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandInput } from './command-input.ts'
 
@@ -10,13 +10,15 @@ export const serviceCommands: Record<
   string,
   (context: CommandContext, input: CommandInput) => Promise<void>
 > = {
-  'admin grant': async (context, { email }) => (await import('./admin.ts')).grant(context, email),
-  'admin revoke': async (context, { email }) => (await import('./admin.ts')).revoke(context, email),
-  'admin list': async (context) => (await import('./admin.ts')).list(context),
-  'sessions list': async (context, { email }) => (await import('./sessions.ts')).list(context, email),
+  'admin grant': async (context, { email }) => (await import('./people/admin.ts')).grant(context, email),
+  'admin revoke': async (context, { email }) => (await import('./people/admin.ts')).revoke(context, email),
+  'admin list': async (context) => (await import('./people/admin.ts')).list(context),
+  'sessions list': async (context, { email }) => (await import('./people/sessions.ts')).list(context, email),
   'sessions revoke': async (context, { email, ...selection }) =>
-    (await import('./sessions.ts')).revoke(context, email, selection),
-  audit: async (context, options) => (await import('./audit.ts')).list(context, options),
+    (await import('./people/sessions.ts')).revoke(context, email, selection),
+  'jobs list': async (context, options) => (await import('./jobs.ts')).list(context, options),
+  'jobs retry': async (context, options) => (await import('./jobs.ts')).retry(context, options),
+  audit: async (context, options) => (await import('./people/audit.ts')).list(context, options),
 }
 
 /** Runs a command in this process, or in the service that uses the embedded database. */

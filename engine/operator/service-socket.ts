@@ -21,7 +21,7 @@ const STOPPED =
 
 /**
  * Sends a command to the service that uses the embedded database. Returns the answer: the printed lines as JSON, or a
- * backup. Throws `inUse`, with advice, if no service listens.
+ * backup. Throws `inUse`, the error of the locked database folder, if no service listens.
  */
 export async function requestFromService(
   context: CommandContext,

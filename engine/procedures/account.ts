@@ -1,18 +1,19 @@
 import { implement } from '@orpc/server'
-import type { EngineContract } from 'tallystick-contract/internal'
+import { auditActions, type EngineContract } from 'tallystick-contract/internal'
 
-import * as query from '../db/account.ts'
-import * as audit from '../db/audit.ts'
-import { lockPerson } from '../db/users.ts'
+import * as query from '../db/accounts/account.ts'
+import * as audit from '../db/accounts/audit.ts'
+import { HasSharedItems } from '../db/accounts/personal-data.ts'
+import { lockPerson } from '../db/accounts/users.ts'
 import { signOut } from '../guard/authentication.ts'
-import { normalizeAddress } from '../mail-address.ts'
-import { auditSourceOf } from '../audit-source.ts'
-import type { Context } from '../context.ts'
+import { normalizeAddress } from '../values/mail-address.ts'
+import { auditSourceOf } from '../call/audit-source.ts'
+import type { Context } from '../call/context.ts'
 import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
-import { accountNames } from '../texts.ts'
-import { toUnixSeconds, toUnixTimes } from '../unix-time.ts'
-import type { Resource } from '../resource.ts'
+import { accountNames } from '../texts/engine-texts.ts'
+import { toUnixSeconds, toUnixTimes } from '../values/unix-time.ts'
+import type { Resource } from '../app/resource.ts'
 
 /** Maximum size of an export, in bytes. At 9 Mbit/s, the transfer takes 15 s (the default of ANSWER_TIMEOUT). */
 const MAX_EXPORT_BYTES = 16 * 1024 * 1024
@@ -43,12 +44,18 @@ export function createAccount(contract: EngineContract['account']) {
       const { db, user } = context
       if (normalizeAddress(input.email).toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
       const entry = { ...auditSourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
-      await db.transaction(async (tx) => {
-        const [person] = await lockPerson(tx, user.id)
-        if (!person) throw errors.UNAUTHORIZED()
-        await audit.insert(tx, { ...entry, subject: user.id })
-        await query.remove(tx, user, context.personalData)
-      })
+      await db
+        .transaction(async (tx) => {
+          const [person] = await lockPerson(tx, user.id)
+          if (!person) throw errors.UNAUTHORIZED()
+          await audit.insert(tx, { ...entry, subject: user.id })
+          await query.remove(tx, user, context.personalData)
+        })
+        .catch((error: unknown) => {
+          throw error instanceof HasSharedItems
+            ? errors.HAS_SHARED_ITEMS({ data: { resources: [...error.resources] } })
+            : error
+        })
       await signOut(context)
       return { success: true }
     }),
@@ -75,10 +82,10 @@ const accountView = ({ id, name, email, emailVerified, role, ...row }: query.Acc
   },
 })
 
-const accessView = ({ account, sessions, audit }: query.AccountData) => ({
+const accessView = ({ account, sessions, audit: entries }: query.AccountData) => ({
   sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),
   apps: sessions.flatMap(appView),
-  audit: audit.map((entry) => auditView(entry, account.id)),
+  audit: entries.map((entry) => auditView(entry, account.id)),
 })
 
 type Session = query.AccountData['sessions'][number]
@@ -121,19 +128,27 @@ const auditView = (
   at: toUnixSeconds(createdAt),
   action,
   outcome,
-  actor: actor === userId ? ('self' as const) : actorKind(actor),
-  subject: subject === userId ? ('self' as const) : subject === null ? ('none' as const) : ('other' as const),
+  actor: actor === userId ? ('self' as const) : actorKind(actor, action),
+  subject: subject === userId ? ('self' as const) : subjectKind(subject, action),
   ipAddress,
   userAgent,
   detail,
 })
 
+/** Whether the application declares an action (`meta.audit`), for example an invitation. */
+const isDeclared = (action: query.AccountData['audit'][number]['action']) =>
+  !auditActions.some((known) => known === action)
+
+/** An invitation does not show whether the invited address has an account. */
+const subjectKind = (subject: string | null, action: Parameters<typeof isDeclared>[0]) =>
+  subject === null || isDeclared(action) ? ('none' as const) : ('other' as const)
+
 /**
  * Returns the kind of an actor other than the owner of the account. Another person is always an administrator, because
- * only administrators act on accounts of other people.
+ * only administrators act on accounts of other people. Anybody can invite a person.
  */
-function actorKind(actor: string | null) {
-  if (actor === null) return 'unknown' as const
+function actorKind(actor: string | null, action: Parameters<typeof isDeclared>[0]) {
+  if (actor === null || isDeclared(action)) return 'unknown' as const
   if (actor === 'operator') return 'operator' as const
   return actor.startsWith('app:') ? ('app' as const) : ('administrator' as const)
 }

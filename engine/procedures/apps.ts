@@ -1,15 +1,15 @@
 import { implement } from '@orpc/server'
 import { apps as appsContract, scopes } from 'tallystick-contract/internal'
 
-import { findRedirectUris } from '../db/oauth.ts'
-import * as query from '../db/sessions.ts'
-import type { Context } from '../context.ts'
+import { findRedirectUris } from '../db/accounts/oauth.ts'
+import * as query from '../db/accounts/sessions.ts'
+import type { Context } from '../call/context.ts'
 import { withCaller } from '../guard/index.ts'
-import { auditSourceOf } from '../audit-source.ts'
-import { readPage } from '../lists/pagination.ts'
+import { auditSourceOf } from '../call/audit-source.ts'
+import { readPage } from './lists/pagination.ts'
 import { latestFirst } from './sessions.ts'
-import { toUnixSeconds } from '../unix-time.ts'
-import type { Resource } from '../resource.ts'
+import { toUnixSeconds } from '../values/unix-time.ts'
+import type { Resource } from '../app/resource.ts'
 
 const os = implement(appsContract).$context<Context>().use(withCaller)
 
@@ -41,6 +41,7 @@ export const apps = {
 
 function view({ id, userAgent, scope, ...row }: query.SessionRow, redirectUris: Map<string, string[]>) {
   const clientId = row.clientId ?? ''
+  // The client id of an app with a client metadata document is the URL of the document.
   const uris = clientId.startsWith('https://') ? [clientId] : (redirectUris.get(clientId) ?? [])
   return {
     id,

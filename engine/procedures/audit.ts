@@ -1,46 +1,47 @@
 import { implement } from '@orpc/server'
-import { audit as auditContract, badRequest } from 'tallystick-contract/internal'
+import { badRequest, type EngineContract } from 'tallystick-contract/internal'
 
-import * as query from '../db/audit.ts'
-import { findEmails, findId } from '../db/users.ts'
-import type { Context } from '../context.ts'
+import * as query from '../db/accounts/audit.ts'
+import { findEmails, findId } from '../db/accounts/users.ts'
+import type { Context } from '../call/context.ts'
 import { withCaller } from '../guard/index.ts'
-import { auditSourceOf } from '../audit-source.ts'
-import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
-import { toUnixSeconds } from '../unix-time.ts'
-import type { Resource } from '../resource.ts'
+import { auditSourceOf } from '../call/audit-source.ts'
+import { newestFirst, type Order, readPage } from './lists/pagination.ts'
+import { toUnixSeconds } from '../values/unix-time.ts'
+import type { Resource } from '../app/resource.ts'
 import { parseUserAgent } from './user-agent.ts'
-
-const os = implement(auditContract).$context<Context>().use(withCaller)
 
 // An entry has no long text, so the number of rows also limits the bytes of a page.
 const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
 
-const procedures = os.router({
-  list: os.list.handler(async (call) => {
-    const { context, input } = call
-    const { db } = context
-    const entry = { ...auditSourceOf(context), action: 'admin.list-audit' } as const
-    const person = input?.person === undefined ? undefined : await findId(db, '', input.person)
-    const outcome = person === null ? 'refused' : 'accepted'
-    await query.insert(db, { ...entry, outcome, subject: person ?? null })
-    if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])
-    const filter = { person, action: input?.action, outcome: input?.outcome }
-    const { rows } = await readPage(call, order, async (page) =>
-      (await query.list(db, filter, page)).map((row) => ({ ...row, bytes: 0 })),
-    )
-    const emails = await findEmails(
-      db,
-      rows.flatMap(({ actor, subject }) => [actor, subject]),
-    )
-    return { entries: rows.map((row) => view(row, emails)) }
-  }),
-})
-
-export const audit = {
-  description: 'The audit trail, for administrators.',
-  procedures,
-} satisfies Resource
+/** The actions depend on the application. */
+export function createAudit(contract: EngineContract['audit']) {
+  const os = implement(contract).$context<Context>().use(withCaller)
+  const procedures = os.router({
+    list: os.list.handler(async (call) => {
+      const { context, input } = call
+      const { db } = context
+      const entry = { ...auditSourceOf(context), action: 'admin.list-audit' } as const
+      const person = input?.person === undefined ? undefined : await findId(db, '', input.person)
+      const outcome = person === null ? 'refused' : 'accepted'
+      await query.insert(db, { ...entry, outcome, subject: person ?? null })
+      if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])
+      const filter = { person, action: input?.action, outcome: input?.outcome }
+      const { rows } = await readPage(call, order, async (page) =>
+        (await query.list(db, filter, page)).map((row) => ({ ...row, bytes: 0 })),
+      )
+      const emails = await findEmails(
+        db,
+        rows.flatMap(({ actor, subject }) => [actor, subject]),
+      )
+      return { entries: rows.map((row) => view(row, emails)) }
+    }),
+  })
+  return {
+    description: 'The audit trail, for administrators.',
+    procedures,
+  } satisfies Resource
+}
 
 const view = (
   { id, createdAt, action, outcome, actor, subject, ...row }: query.AuditRow,

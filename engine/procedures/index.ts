@@ -2,16 +2,17 @@ import type { EngineContract } from 'tallystick-contract/internal'
 
 import { createAccount } from './account.ts'
 import { apps } from './apps.ts'
-import { audit } from './audit.ts'
+import { createAudit } from './audit.ts'
 import { createLive } from './live.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tokens } from './tokens.ts'
-import type { Resource } from '../resource.ts'
+import type { Resource } from '../app/resource.ts'
 
 /** Creates the resources that every application has. */
 export const createEngineResources = ({
   account,
+  audit,
   live,
 }: EngineContract): Record<keyof EngineContract, Resource> => ({
   status,
@@ -20,5 +21,5 @@ export const createEngineResources = ({
   live: createLive(live),
   apps,
   tokens,
-  audit,
+  audit: createAudit(audit),
 })

@@ -2,10 +2,10 @@ import { implement } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import type { EngineContract } from 'tallystick-contract/internal'
 
-import type { Context } from '../context.ts'
+import type { Context } from '../call/context.ts'
 import { callerByTopic } from '../guard/index.ts'
-import { LiveEvents } from '../live-stream.ts'
-import type { Resource } from '../resource.ts'
+import { LiveEvents } from '../call/live-stream.ts'
+import type { Resource } from '../app/resource.ts'
 
 /** The topics depend on the resources of the application. */
 export function createLive(contract: EngineContract['live']) {
@@ -18,7 +18,7 @@ export function createLive(contract: EngineContract['live']) {
         input,
         given: isObject(given) ? given : {},
         caller: watcher,
-        address: address?.(),
+        ipAddress: address?.(),
         headers,
         reply,
         lastEventId,

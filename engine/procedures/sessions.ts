@@ -1,14 +1,14 @@
 import { implement } from '@orpc/server'
 import { sessions as sessionsContract, sessionsTopic } from 'tallystick-contract/internal'
 
-import * as query from '../db/sessions.ts'
-import type { Caller } from '../caller.ts'
-import { auditSourceOf } from '../audit-source.ts'
-import type { Context } from '../context.ts'
+import * as query from '../db/accounts/sessions.ts'
+import type { Caller } from '../call/caller.ts'
+import { auditSourceOf } from '../call/audit-source.ts'
+import type { Context } from '../call/context.ts'
 import { withCaller } from '../guard/index.ts'
-import { type Order, readPage } from '../lists/pagination.ts'
-import { toUnixSeconds } from '../unix-time.ts'
-import type { Resource } from '../resource.ts'
+import { type Order, readPage } from './lists/pagination.ts'
+import { toUnixSeconds } from '../values/unix-time.ts'
+import type { Resource } from '../app/resource.ts'
 import { parseUserAgent, UNKNOWN } from './user-agent.ts'
 
 const os = implement(sessionsContract).$context<Context>().use(withCaller)

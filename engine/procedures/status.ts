@@ -1,9 +1,9 @@
 import { implement } from '@orpc/server'
 import { status as statusContract } from 'tallystick-contract/internal'
 
-import type { Context } from '../context.ts'
+import type { Context } from '../call/context.ts'
 import { withoutCaller } from '../guard/index.ts'
-import type { Resource } from '../resource.ts'
+import type { Resource } from '../app/resource.ts'
 
 const os = implement(statusContract).$context<Context>().use(withoutCaller)
 

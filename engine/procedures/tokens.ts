@@ -1,13 +1,13 @@
 import { implement } from '@orpc/server'
 import { tokenClientIds, tokens as tokensContract } from 'tallystick-contract/internal'
 
-import * as query from '../db/personal-tokens.ts'
-import type { Context } from '../context.ts'
+import * as query from '../db/accounts/personal-tokens.ts'
+import type { Context } from '../call/context.ts'
 import { withCaller } from '../guard/index.ts'
-import { auditSourceOf } from '../audit-source.ts'
+import { auditSourceOf } from '../call/audit-source.ts'
 import { scopesOf } from './apps.ts'
-import { toUnixSeconds } from '../unix-time.ts'
-import type { Resource } from '../resource.ts'
+import { toUnixSeconds } from '../values/unix-time.ts'
+import type { Resource } from '../app/resource.ts'
 
 const os = implement(tokensContract).$context<Context>().use(withCaller)
 
@@ -18,6 +18,7 @@ const procedures = os.router({
     const grant = {
       userId: context.user.id,
       clientId: tokenClientIds[audience],
+      // In the order of the contract, and each scope once.
       scope: scopesOf(scopes.join(' ')).join(' '),
       userAgent: label,
       expiresAt: new Date(Date.now() + days * DAY),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 
-import { toErrorMessage } from './db/errors.ts'
+import { toErrorMessage } from '../db/errors.ts'
 
 /**
  * Adds the variables of `.env.local` and `.env` in the working folder to the environment of this process. A variable that is

@@ -1,18 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 import proxyAddr from 'proxy-addr'
+import type { RateLimit } from 'tallystick-contract'
 import { z } from 'zod'
 
-import { parseDatabaseUrl } from './db/database-url.ts'
-import { toErrorMessage } from './db/errors.ts'
-import { makeFolderPrivate, makePrivate } from './db/private.ts'
-import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
+import { parseDatabaseUrl } from '../db/connection/database-url.ts'
+import { toErrorMessage } from '../db/errors.ts'
+import { loadOrCreateSecret, MIN_SECRET } from './auth-secret.ts'
+import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './oauth-clients.ts'
 import { isLoopback } from './loopback.ts'
-import type { RateLimits } from './rate-limits.ts'
-import { normalizeAddress } from './mail-address.ts'
+import { normalizeAddress } from '../values/mail-address.ts'
 
 const list = z
   .string()
@@ -41,7 +39,9 @@ const serverUrl = z.string().superRefine((url, context) => {
   }
 })
 
-const address = z.string().regex(/^[^\s@]+@[^\s@]+$/, 'Must be a comma-separated list of e-mail addresses')
+const mailAddress = z
+  .string()
+  .regex(/^[^\s@]+@[^\s@]+$/, 'Must be a comma-separated list of e-mail addresses')
 
 const isProxyList = (addresses: string[]) => {
   try {
@@ -51,17 +51,16 @@ const isProxyList = (addresses: string[]) => {
   }
 }
 
+type RateLimitsByName = ReadonlyMap<string, RateLimit>
+
 const parseLimit = (entry: string): [string, number] => {
   const [name = '', points = ''] = entry.split('=')
   return [name, Number(points)]
 }
-const isLimitList = (entries: string[], limits: RateLimits) =>
+const isLimitList = (entries: string[], limits: RateLimitsByName) =>
   entries
     .map(parseLimit)
     .every(([name, points]) => limits.has(name) && Number.isInteger(points) && points > 0)
-
-/** Minimum length of AUTH_SECRET, in characters. */
-const MIN_SECRET = 32
 
 const redirectSchemes = ({ REDIRECT_SCHEMES }: { REDIRECT_SCHEMES: string[] }) => [
   ...APP_SCHEMES,
@@ -85,7 +84,7 @@ const Variables = z.object({
       'Must be an e-mail address, such as Example <mail@example.com>',
     )
     .optional(),
-  ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase().transform(normalizeAddress))),
+  ADMIN_EMAILS: list.pipe(z.array(mailAddress.toLowerCase().transform(normalizeAddress))),
   TRUSTED_ORIGINS: list.pipe(z.array(origin)),
   TRUSTED_PROXIES: list.refine(
     isProxyList,
@@ -101,17 +100,13 @@ const Variables = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LIMITS: list,
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
-  METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   WORKERS: z.coerce.number().int().min(1).max(256).default(1),
   MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
-  MAX_INCOMPLETE: z.coerce.number().int().min(1).default(256),
   MAX_STREAMS: z.coerce.number().int().min(0).default(10_000),
   MAX_PERSON_STREAMS: z.coerce.number().int().min(1).default(20),
-  MAX_ADDRESS_STREAMS: z.coerce.number().int().min(1).default(50),
   ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
   AUDIT_RETENTION: z.coerce.number().int().min(30).max(3650).default(365),
-  STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
 })
 
 type Variables = z.infer<typeof Variables>
@@ -155,7 +150,7 @@ const rules: Rule[] = [
   })),
 ]
 
-const limitRule = (limits: RateLimits): Rule => ({
+const limitRule = (limits: RateLimitsByName): Rule => ({
   name: 'LIMITS',
   message: `Must be a comma-separated list of name=number. Names: ${[...limits.keys()].join(', ')}`,
   isKept: ({ LIMITS }) => isLimitList(LIMITS, limits),
@@ -163,7 +158,7 @@ const limitRule = (limits: RateLimits): Rule => ({
 })
 
 /** Also checks a rule if settings that the rule does not read are invalid, so that one start reports all mistakes. */
-const createEnvironment = (limits: RateLimits) =>
+const createEnvironment = (limits: RateLimitsByName) =>
   [limitRule(limits), ...rules].reduce(
     (schema, { name, message, isKept, reads }) =>
       schema.refine(isKept, {
@@ -178,14 +173,12 @@ const createEnvironment = (limits: RateLimits) =>
 interface AppForSettings {
   id: string
   name: string
-  rateLimits: RateLimits
+  rateLimits: RateLimitsByName
 }
 
 export type Settings = ReturnType<typeof readSettings>
 
-/**
- * Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings.
- */
+/** Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings. */
 export function readSettings(environment: Record<string, string | undefined>, app: AppForSettings) {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const { success, data: env, error } = createEnvironment(app.rateLimits).safeParse(nonEmpty)
@@ -224,56 +217,23 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     rateLimits: env.RATE_LIMITS === 'on',
     /** Points that override the points of rate limits. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
-    metricsHost: env.METRICS_HOST,
-    /** Port of `/metrics`. If unset, no metrics are collected. */
+    /** Port of `/metrics`, on the address `host`. If unset, no metrics are collected. */
     metricsPort: env.METRICS_PORT,
     /** Number of processes that serve requests on `port`. */
     workers: env.WORKERS,
     /** Maximum number of complete requests that one process handles concurrently. */
     maxRequests: env.MAX_REQUESTS,
-    /**
-     * Maximum number of requests with an incomplete body in one process. The limit for one network is a quarter of this
-     * number.
-     */
-    maxIncomplete: env.MAX_INCOMPLETE,
     /** Maximum number of open event streams in one process. */
     maxStreams: env.MAX_STREAMS,
     /** Maximum number of open event streams of one person in one process. */
     maxPersonStreams: env.MAX_PERSON_STREAMS,
-    /** Maximum number of open event streams of one network in one process: an IPv4 address, or an IPv6 /64. */
-    maxAddressStreams: env.MAX_ADDRESS_STREAMS,
     /** Time limit for answering a request, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
     /** Retention period of audit entries, in days. */
     auditRetention: env.AUDIT_RETENTION,
-    /** Time from a stop signal until the server stops accepting connections, in milliseconds. */
-    stopDelay: env.STOP_DELAY * 1000,
   }
 }
 
 /** Quotes the name of a sender if the name has characters with a meaning in an address (RFC 5322). */
 const quoteName = (name: string) =>
   /["(),.:;<>@[\\\]]/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name
-
-/**
- * Returns the secret for development. The secret is stored in a file, so that sessions stay valid after a restart.
- * Creates the file if it does not exist, and restricts its permissions.
- */
-function loadOrCreateSecret(folder: string) {
-  const file = join(folder, 'auth-secret')
-  makeFolderPrivate(folder)
-  try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
-  makePrivate(file, 0o600)
-  const secret = readFileSync(file, 'utf8')
-  // After a full disk or a power failure, the file can be empty. With an empty secret, better-auth would use its
-  // default secret, which is publicly known.
-  if (secret.length < MIN_SECRET)
-    throw new Error(
-      `${file} has fewer than ${MIN_SECRET} characters. Delete the file, which ends all sessions, or set AUTH_SECRET.`,
-    )
-  return secret
-}

@@ -1,30 +1,38 @@
 import type { Logger } from 'pino'
 
-import type { Connection } from './db/database.ts'
-import { parseDatabaseUrl } from './db/database-url.ts'
-import type { MigrationState } from './db/migrations.ts'
-import { isReachable, isServer, migrate, open } from './db/open.ts'
-import type { App } from './resource.ts'
-import type { Recorder, Services } from './services.ts'
-import { createRateLimiter } from './guard/rate-limiter.ts'
-import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
-import { createLive } from './live/index.ts'
-import { createMailer, type Mailer } from './identity/mail.ts'
-import { createVerifier, createKeys } from './identity/tokens.ts'
-import type { Settings } from './settings.ts'
-import { createLog } from './telemetry/log.ts'
-import type { Metrics } from './telemetry/metrics.ts'
-import { tracing } from './telemetry/tracing.ts'
-import { refuseUndeclared } from './values/declared.ts'
+import type { Connection } from '../db/connection/database.ts'
+import { parseDatabaseUrl } from '../db/connection/database-url.ts'
+import type { MigrationState } from '../db/migrate/migrations.ts'
+import { isReachable, isServer, migrate, open } from '../db/connection/open.ts'
+import { checkOuterStatements, refuseOuterTransactions } from '../db/connection/transactions.ts'
+import { type App, wantedMigrations } from '../app/resource.ts'
+import type { Services } from '../http/server/services.ts'
+import type { Recorder } from '../telemetry/recording.ts'
+import { createRateLimiter } from '../guard/rate-limiter.ts'
+import { type Auth, createAuth, createCookieIdentity } from '../identity/better-auth.ts'
+import { createJobs, type Worker } from '../jobs/index.ts'
+import { createLive } from '../live/index.ts'
+import { createMailer, type Mailer } from '../identity/mail.ts'
+import { createVerifier } from '../identity/token-verifier.ts'
+import { createMissingKeys } from '../identity/tokens.ts'
+import type { Settings } from '../settings/settings.ts'
+import { createLog } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { tracing } from '../telemetry/tracing.ts'
+import { refuseUndeclaredOutputs } from '../define-app/declared.ts'
 
 export interface OpenServices extends Services, Omit<Connection, 'db'> {
   auth: Auth
+  /** Runs the jobs. Only `serve` starts the worker, and tests run the jobs by themselves. */
+  worker: Worker
 }
 
 interface Options {
   mailer?: Mailer
   metrics?: Metrics | undefined
   recorder?: Recorder | undefined
+  /** By default, the time of the system. */
+  now?: () => Date
   /**
    * If false, live streams read a state only after an announced change, and no lost announcement is repaired. For tests,
    * which must find a missing announcement.
@@ -40,48 +48,60 @@ export async function openServices(
   settings: Settings,
   options: Options = {},
 ): Promise<OpenServices> {
-  const app = settings.production ? declared : refuseUndeclared(declared)
+  // In production, undeclared properties of an output are removed. Elsewhere they are errors, so that a developer finds them.
+  const app = settings.production ? declared : refuseUndeclaredOutputs(declared)
   const log = createLog(settings)
   const { databaseUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
   const metrics = options.metrics ?? (await loadMetrics(settings, app))
   const { recorder } = options
-  const observers = [metrics, recorder, tracing].flatMap((observer) =>
-    observer ? [observer.observeStatement] : [],
-  )
+  const observers = [
+    ...[metrics, recorder, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : [])),
+    ...(settings.production ? [] : [checkOuterStatements()]),
+  ]
   const { db, notifications, dump, close } = await open(databaseUrl, {
     ...migrationOptions(app, settings, log),
     answerTimeout,
     observers,
   })
-  await createKeys(db)
+  if (!settings.production) refuseOuterTransactions(db)
+  await createMissingKeys(db)
   const send = options.mailer ?? createMailer(settings, log)
-  const auth = createAuth(settings, db, metrics?.observeMails(send) ?? send, log, app)
+  const mailer = metrics?.observeMails(send) ?? send
+  const auth = createAuth(settings, db, mailer, log, app)
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),
   }
+  const consumeRateLimit = createRateLimiter(settings, app.rateLimits, db, metrics?.rateLimitExceeded)
+  const jobs = await createJobs({ app, settings, consumeRateLimit }, mailer)
   const services = {
     settings,
     app,
     db,
     identity,
     log,
+    now: options.now ?? (() => new Date()),
     isReachable: () => isReachable(db),
-    consumeRateLimit: createRateLimiter(settings, app.rateLimits, db, metrics?.rateLimitExceeded),
+    consumeRateLimit,
+    insertJob: jobs.insertJob,
+    insertMail: jobs.insertMail,
     metrics,
     recorder,
     state: { stopping: false },
     closing: new AbortController(),
   }
   const live = createLive(services, notifications, options)
+  const worker = jobs.createWorker({ ...services, live })
   return {
     ...services,
     auth,
     live,
+    worker,
     notifications,
     ...(dump && { dump }),
     close: async () => {
+      await worker.stop()
       await live.stop()
       await close()
     },
@@ -92,8 +112,8 @@ export async function openServices(
 export const migrateDatabase = (app: App, settings: Settings) =>
   migrate(settings.databaseUrl, migrationOptions(app, settings, createLog(settings)))
 
-const migrationOptions = ({ migrationsFolder }: App, { directUrl }: Settings, log: Logger) => ({
-  migrationsFolder,
+const migrationOptions = (app: App, { directUrl }: Settings, log: Logger) => ({
+  ...wantedMigrations(app),
   directUrl,
   onMigrated: (state: MigrationState) => {
     logMigrations(state, log)
@@ -125,10 +145,8 @@ function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logg
   }
 }
 
-/**
- * Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start.
- */
+/** Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start. */
 export const loadMetrics = async (settings: Settings, app: App) =>
   settings.metricsPort === undefined
     ? undefined
-    : (await import('./telemetry/metrics.ts')).createMetrics(settings, app)
+    : (await import('../telemetry/metrics.ts')).createMetrics(settings, app)

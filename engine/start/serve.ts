@@ -5,21 +5,22 @@ import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Logger } from 'pino'
 
-import { removeExpired } from './db/housekeeping.ts'
-import { isServer } from './db/open.ts'
-import type { App } from './resource.ts'
-import type { Services } from './services.ts'
-import { createApp } from './http/server/app.ts'
-import { listenForCommands } from './operator/command-server.ts'
-import { listenWhileStarting } from './http/server/starting.ts'
-import { createLog } from './telemetry/log.ts'
-import { logRejections } from './telemetry/rejections.ts'
-import { toErrorMessage } from './db/errors.ts'
+import { removeExpired } from '../db/housekeeping.ts'
+import { isServer } from '../db/connection/open.ts'
+import type { App } from '../app/resource.ts'
+import type { Services } from '../http/server/services.ts'
+import { createApp } from '../http/server/app.ts'
+import { listenForCommands } from '../operator/command-server.ts'
+import { listenWhileStarting } from '../http/server/starting.ts'
+import { createLog } from '../telemetry/log.ts'
+import { logRejections } from '../telemetry/rejections.ts'
+import { toErrorMessage } from '../db/errors.ts'
 import { loadMetrics, migrateDatabase, openServices } from './open-services.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
+import { runOnStart } from './on-start.ts'
 import { onStopSignal, startWorkers, stopWithParent } from './workers.ts'
 
-export { loadEnvironmentFiles } from './environment-files.ts'
+export { loadEnvironmentFiles } from '../settings/environment-files.ts'
 
 /**
  * Time limit for in-flight requests during a shutdown, in milliseconds. If requests are still in flight after this
@@ -27,12 +28,26 @@ export { loadEnvironmentFiles } from './environment-files.ts'
  */
 const DRAIN_TIMEOUT = 10_000
 
+/**
+ * Time from a stop signal until the server stops accepting connections, in milliseconds. A load balancer needs this time to
+ * notice that the readiness check fails.
+ */
+const STOP_DELAY = 3000
+
+/** The service is behind a load balancer if TRUSTED_PROXIES names its address. */
+const stopDelayOf = ({ trustedProxies }: Settings) => (trustedProxies.length > 0 ? STOP_DELAY : 0)
+
 const HOUR = 3_600_000
 
 /** With one of these settings, the service is not only for the developer who started the service. */
 const SETTINGS_OF_DEPLOYMENTS = ['NODE_ENV', 'HOST', 'BASE_URL', 'DATABASE_URL', 'TRUSTED_PROXIES']
 
-/** Returns whether the service may have the console for developers. `tallystick dev` always starts the console. */
+/**
+ * Returns whether the service may have the console for developers. `tallystick dev` always starts the console.
+ *
+ * @example
+ * const hasConsole = mayHaveConsole(process.env, settings, false)
+ */
 export const mayHaveConsole = (
   environment: NodeJS.ProcessEnv,
   { production, workers }: Pick<Settings, 'production' | 'workers'>,
@@ -52,8 +67,10 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     const configured = readSettings(environment, app)
     const log = createLog(configured)
     exitOnUncaughtException(log)
+    // The log names the request whose promise was rejected.
     const bindRequest = isDevelopment ? logRejections(log) : undefined
     const starting = cluster.isPrimary ? await listenWhileStarting(configured) : undefined
+    // With PORT=0, the system has chosen the port. The default of BASE_URL contains the port, so the settings are read again.
     const settings =
       starting && configured.port === 0
         ? readSettings({ ...environment, PORT: String((starting.address() as AddressInfo).port) }, app)
@@ -63,7 +80,7 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
       announceStart(app, settings, log)
     } else if (cluster.isPrimary && mayHaveConsole(environment, settings, isDevelopment)) {
       // Imported on demand, so that production does not load the console.
-      const { createConsole } = await import('./console/index.ts')
+      const { createConsole } = await import('../console/index.ts')
       const { recorder, open } = createConsole(
         app,
         environment.CONSOLE_SECRET ?? randomBytes(32).toString('hex'),
@@ -100,8 +117,10 @@ async function serveInThisProcess(
   { recorder, bindRequest }: Pick<Services, 'recorder' | 'bindRequest'> = {},
 ) {
   const metrics = await loadMetrics(settings, app)
+  // The metrics of workers are served by the primary process: see `serveWithWorkers`.
   if (cluster.isPrimary) await metrics?.serve()
   const services = { ...(await openServices(app, settings, { metrics, recorder })), bindRequest }
+  const stopHooks = await runOnStart(services)
   const server = createApp(services)
   const commands = await listenForCommands(app, services)
   const connections = new Set<Socket>()
@@ -109,9 +128,8 @@ async function serveInThisProcess(
     connections.add(socket)
     socket.once('close', () => connections.delete(socket))
   })
-  // Graceful shutdown. First, `stopping` makes the readiness check fail, so that load balancers stop sending requests.
-  // After STOP_DELAY, the server stops accepting connections, finishes in-flight requests and commands, closes the
-  // database, and exits.
+  // Graceful shutdown. First, `stopping` makes the readiness check fail, so that load balancers stop sending requests. After
+  // STOP_DELAY, the server stops accepting connections, finishes in-flight requests and commands, closes the database, and exits.
   onStopSignal(() => {
     exitAfterTimeout(settings)
     services.state.stopping = true
@@ -123,15 +141,18 @@ async function serveInThisProcess(
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
-      void Promise.all([closeServer(server), commands && closeServer(commands)])
+      // The worker stops at the same time, because running jobs have some seconds. The hooks follow: a job may use what they close.
+      void Promise.all([closeServer(server), commands && closeServer(commands), services.worker.stop()])
+        .then(stopHooks)
         .then(() => services.close())
         .then(() => process.exit(0))
-    }, settings.stopDelay)
+    }, stopDelayOf(settings))
   })
   if (starting) server.listen(starting)
   else server.listen(settings.port, settings.host)
   await once(server, 'listening')
   scheduleCleanup(services)
+  services.worker.start()
   return services
 }
 
@@ -160,7 +181,7 @@ function scheduleCleanup({ db, log, settings }: Services) {
 /** Migrates the database, and then closes the port of `starting`, so that the workers can listen. */
 async function serveWithWorkers(app: App, settings: Settings, starting: Server) {
   if (settings.metricsPort !== undefined)
-    await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
+    await (await import('../telemetry/metrics.ts')).serveClusterMetrics(settings)
   await migrateDatabase(app, settings)
   starting.close()
   const environment = { PORT: String(settings.port), BASE_URL: settings.baseUrl }
@@ -172,12 +193,12 @@ async function serveWithWorkers(app: App, settings: Settings, starting: Server) 
   })
 }
 
-const exitAfterTimeout = ({ stopDelay }: Settings) =>
-  setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
+const exitAfterTimeout = (settings: Settings) =>
+  setTimeout(() => process.exit(1), stopDelayOf(settings) + DRAIN_TIMEOUT).unref()
 
 /** Prints the addresses of the service. In production, standard output has only lines of the log. */
 function announceStart({ name }: App, settings: Settings, log: Logger) {
-  const { baseUrl, host, port, databaseUrl, metricsPort, metricsHost, production } = settings
+  const { baseUrl, host, port, databaseUrl, metricsPort, production } = settings
   const message = `${name} listens on ${host}:${port} as ${baseUrl}`
   if (production) {
     log.info(message)
@@ -187,7 +208,7 @@ function announceStart({ name }: App, settings: Settings, log: Logger) {
     Page: baseUrl,
     Reference: `${baseUrl}/docs`,
     Agents: `${baseUrl}/mcp`,
-    ...(metricsPort === undefined ? {} : { Metrics: `http://${metricsHost}:${metricsPort}/metrics` }),
+    ...(metricsPort === undefined ? {} : { Metrics: `http://${host}:${metricsPort}/metrics` }),
     'Sign-in codes': describeMail(settings),
     Data: describeData(databaseUrl),
   }

@@ -85,11 +85,11 @@ export function stopWithParent() {
   // Without a channel, the process runs alone.
   if (process.send === undefined) return
   hasParent = true
-  // Otherwise, Node waits at the end until the debugger disconnects, and the parent cannot start the service again.
+  // With a connected debugger, Node would not exit, and the parent could not start the service again.
   process.once('exit', () => {
     inspector.close()
   })
-  // Otherwise, the parent has ended before this line.
+  // Without a connection, the parent has ended before this line.
   if (process.connected) process.once('disconnect', stop)
   else stop()
 }

@@ -1,8 +1,8 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { type DestinationStream, pino } from 'pino'
 
-import { InvalidOutput } from '../output.ts'
-import type { Settings } from '../settings.ts'
+import { InvalidOutput } from '../values/output.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** Maximum length of a log line, in characters. */
 const MAX_LINE = 8000
@@ -86,7 +86,7 @@ const MAX_FULL_MESSAGE = 2000
 /** Describes an error for a developer, with its message, and with the statement that failed. For use outside of production. */
 export function describeFully(error: unknown, depth = 0): ErrorDescription {
   if (error instanceof DrizzleQueryError) {
-    // The stack of the cause shows only the driver.
+    // The stack of the error, because the stack of its cause shows only the driver.
     const stack = framesOf(error)
     const statement = error.query.slice(0, MAX_FULL_MESSAGE)
     return { ...describeFully(error.cause, depth), statement, ...(stack && { stack }) }
@@ -94,6 +94,7 @@ export function describeFully(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   const { cause, message } = error
   return {
+    // With the maximum depth, so that describeError adds no causes: their full descriptions follow.
     ...describeError(error, MAX_CAUSES),
     message: message.slice(0, MAX_FULL_MESSAGE),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: describeFully(cause, depth + 1) }),

@@ -4,12 +4,10 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import type { RateLimit } from 'tallystick-contract'
 
 import { failureReasonOf, failureReasons } from '../db/errors.ts'
-import type { StatementObserver } from '../db/observer.ts'
-import type { RequestAttributes } from '../context.ts'
-import { listen } from '../listen.ts'
-import type { AttributesOf } from '../services.ts'
-import type { App } from '../resource.ts'
-import type { Settings } from '../settings.ts'
+import type { StatementObserver } from '../db/connection/observer.ts'
+import type { AttributesOf, RequestAttributes } from '../call/context.ts'
+import { listen } from '../settings/listen.ts'
+import type { Settings } from '../settings/settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -17,7 +15,14 @@ export type Metrics = ReturnType<typeof createMetrics>
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Creates the Prometheus metrics. No label contains input of callers, so that each label has only few values. */
-export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 'id' | 'rateLimits'>) {
+export function createMetrics(
+  settings: Settings,
+  {
+    id,
+    rateLimits,
+    jobs,
+  }: { id: string; rateLimits: ReadonlyMap<string, RateLimit>; jobs: Readonly<Record<string, unknown>> },
+) {
   const registry = new AggregatorRegistry()
   // Each worker has its own series. The sum of all workers would decrease when a worker is replaced, and Prometheus
   // would interpret the decrease as a counter reset.
@@ -69,6 +74,18 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
     ...describe('limits_hit_total', 'Calls refused by a rate limit, by limit.'),
     labelNames: ['limit'],
   })
+  const attempts = new Counter({
+    ...describe(
+      'job_attempts_total',
+      'Attempts to run a job, by job and outcome: completed, failed (runs again), dead (was the last attempt) or released (the instance stopped).',
+    ),
+    labelNames: ['job', 'outcome'],
+  })
+  const attemptDurations = new Histogram({
+    ...describe('job_attempt_duration_seconds', 'Time of an attempt to run a job, by job.'),
+    labelNames: ['job'],
+    buckets,
+  })
   const statements = new Histogram({
     ...describe(
       'database_statement_duration_seconds',
@@ -86,12 +103,13 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
     labelNames: ['reason'],
   })
 
-  // Exports zero for events that have not happened yet, because alerts and rates do not work for a series that does not
-  // exist.
+  // Exports zero for events that have not happened yet, because alerts and rates do not work for a series that does not exist.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
   for (const outcome of ['sent', 'failed']) mails.inc({ outcome }, 0)
   for (const limit of rateLimits.keys()) exceededLimits.inc({ limit }, 0)
+  for (const job of Object.keys(jobs))
+    for (const outcome of ['completed', 'failed', 'dead', 'released']) attempts.inc({ job, outcome }, 0)
   for (const reason of failureReasons) failures.inc({ reason }, 0)
 
   const observeStatement: StatementObserver = async ({ name }, run) => {
@@ -136,6 +154,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
       })
     },
 
+    /** Counts a call of a batch. The request of the batch is counted by `request`. */
     startCall(attributes: RequestAttributes) {
       const end = durations.startTimer()
       return (status: number) => {
@@ -169,6 +188,11 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
       deliveries.observe((performance.now() - since) / 1000)
     },
 
+    observeJob: (job: string, outcome: string, seconds: number) => {
+      attempts.inc({ job, outcome })
+      attemptDurations.observe({ job }, seconds)
+    },
+
     rateLimitExceeded: ({ name }: RateLimit) => {
       exceededLimits.inc({ limit: name })
     },
@@ -184,7 +208,7 @@ export function serveClusterMetrics(settings: Settings) {
 }
 
 /** Serves `GET /metrics` on a separate port, so that the operator can make the port unreachable for callers. */
-async function serveMetrics({ metricsHost, metricsPort }: Settings, read: () => Promise<string>) {
+async function serveMetrics({ host, metricsPort }: Settings, read: () => Promise<string>) {
   const server = createServer(({ method, url }, response) => {
     if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()
     read().then(
@@ -192,5 +216,5 @@ async function serveMetrics({ metricsHost, metricsPort }: Settings, read: () => 
       () => response.writeHead(503).end(),
     )
   })
-  return listen(server, { host: metricsHost, port: metricsPort }, 'METRICS_PORT')
+  return listen(server, { host, port: metricsPort }, 'METRICS_PORT')
 }

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import type { Context } from '../context.ts'
+import type { AttributesOf, Context } from '../call/context.ts'
+import type { StatementObserver } from '../db/connection/observer.ts'
 
 /** A call of a procedure, with its values. */
 export interface RecordedCall {
@@ -28,6 +30,18 @@ export interface Recording {
    * started, for example of a live state, keep the recording as their context.
    */
   isOver: boolean
+}
+
+/** Records requests while a developer looks at the requests (engine/console/). */
+export interface Recorder {
+  observeStatement: StatementObserver
+  /** Returns a function that handles and records a request. Without a developer who looks, returns `handle` itself. */
+  record: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    attributesOf: AttributesOf,
+    handle: () => void,
+  ) => () => void
 }
 
 /** The recording of the current request. Without a developer who looks, no request has a recording. */

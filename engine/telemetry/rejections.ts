@@ -4,14 +4,15 @@ import type { Logger } from 'pino'
 
 import { MAX_PATH } from './log.ts'
 
+/** Binds the handling of a request to the request. */
+export type BindRequest = (request: IncomingMessage, handle: () => void) => () => void
+
 /**
  * Logs rejected promises that no code awaits, with the request that created the promise. The process continues. Only for
  * development: the hook makes each promise of the process slower. In production, such a promise ends the process, because
- * the state of the process is unknown.
- *
- * Returns a function that binds the handling of a request to the request.
+ * the state of the process is unknown. Returns a function that binds the handling of a request to the request.
  */
-export function logRejections(log: Logger) {
+export function logRejections(log: Logger): BindRequest {
   const storage = new AsyncLocalStorage<IncomingMessage>()
   const requests = new WeakMap<object, IncomingMessage>()
   createHook({
@@ -28,7 +29,7 @@ export function logRejections(log: Logger) {
       'a promise was rejected, and no code awaits the promise; production would exit',
     )
   })
-  return (request: IncomingMessage, handle: () => void) => () => {
+  return (request, handle) => () => {
     storage.run(request, handle)
   }
 }

@@ -14,16 +14,16 @@ import { ORPCError, traverseContractProcedures } from '@orpc/server'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { codeOf } from '../db/errors.ts'
-import type { StatementObserver } from '../db/observer.ts'
-import type { AttributesOf } from '../services.ts'
+import type { StatementObserver } from '../db/connection/observer.ts'
+import type { AttributesOf } from '../call/context.ts'
 import { MAX_PATH } from './log.ts'
 
-/** Handles a request. `target` contains the normalized path. */
-type Listener<Target extends { path: string }> = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-) => void
+/** A request with its response. `target` contains the normalized path. */
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  target: { path: string }
+}
 
 const globalTracer = trace.getTracer('tallystick')
 
@@ -62,12 +62,13 @@ function createTracing(tracer: Tracer) {
      * Does not record the query string or other headers, because they may contain secrets.
      */
     serve:
-      <Target extends { path: string }>(
-        listener: Listener<Target>,
+      <Received extends Exchange>(
+        receive: (exchange: Received) => void,
         attributesOf: AttributesOf,
         routeOf: RouteOf,
-      ): Listener<Target> =>
-      (request, response, target) => {
+      ): typeof receive =>
+      (exchange) => {
+        const { request, response, target } = exchange
         const { method = '', headers } = request
         const { path } = target
         const shortPath = path.slice(0, MAX_PATH)
@@ -80,7 +81,7 @@ function createTracing(tracer: Tracer) {
           if (typeof request.id === 'string') span.setAttribute('tallystick.request.id', request.id)
           endSpan(span, response)
         })
-        context.with(trace.setSpan(parent, span), listener, undefined, request, response, target)
+        context.with(trace.setSpan(parent, span), receive, undefined, exchange)
       },
 
     /** Returns a function that calls `run` later, with the trace context of the current request. */
@@ -111,13 +112,21 @@ function recordError(span: Span, error: unknown) {
 /** Returns the route of an operation: a path with placeholders, such as `/api/books/{id}`. */
 type RouteOf = (operation: string | undefined, path: string) => string | undefined
 
-export function createRoutes(contract: AnyContractRouter): RouteOf {
-  const routes = new Map<string, string | undefined>()
+interface Declared {
+  contract: AnyContractRouter
+  endpoints: Readonly<Record<string, { path: string }>>
+}
+
+export function createRoutes({ contract, endpoints }: Declared): RouteOf {
+  const routes = new Map<string, string | undefined>(
+    Object.entries(endpoints).map(([name, { path }]) => [`endpoints.${name}`, path]),
+  )
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
     routes.set(path.join('.'), declared['~orpc'].route.path)
   })
   return (operation, path) => {
     if (operation === undefined) return undefined
+    // All tools have the same path, and their names are in the bodies.
     if (path === '/mcp') return path
     if (path.startsWith('/rpc/')) return `/rpc/${operation.replaceAll('.', '/')}`
     return routes.get(operation) ?? operation

@@ -5,6 +5,9 @@ export type Catalogues<Message extends string = string> = Readonly<
   Partial<Record<Language, Readonly<Partial<Record<Message, string>>>>>
 >
 
+/** A text by language. A language without a text has the English text. */
+export type TextByLanguage = Readonly<Partial<Record<Language, string>> & { en: string }>
+
 /** Returns the text of a message, and the language of the text. Undefined if the message has no English text either. */
 export function findText(catalogues: Catalogues, language: Language, message: string) {
   const sources: Language[] = [language, 'en']

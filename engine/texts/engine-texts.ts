@@ -1,6 +1,6 @@
 import type { Language } from 'tallystick-contract'
 
-import { createTranslation, selectTexts } from './translation/index.ts'
+import { createTranslation, selectTexts } from './translation.ts'
 import { texts as am } from './messages/am.ts'
 import { texts as ar } from './messages/ar.ts'
 import { texts as de } from './messages/de.ts'

@@ -13,18 +13,18 @@ interface Placeholder {
 }
 
 /** Maximum number of formatted messages in the cache of a formatter. */
-const MAX_CACHED_MESSAGES = 2000
+const MAX_FORMATTED = 2000
 
 /** Creates the function that formats the messages of catalogues. Each formatter has its own caches. */
 export function createFormatter(catalogues: Catalogues) {
-  const messageCache = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_CACHED_MESSAGES })
-  const formats = new Map<string, IntlMessageFormat>()
+  const formatted = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_FORMATTED })
+  const parsed = new Map<string, IntlMessageFormat>()
 
   /** Returns the parsed message. Parses each message only once for each language, at the first use of the message. */
-  function format(language: Language, message: string) {
+  function findParsed(language: Language, message: string) {
     const key = `${language} ${message}`
-    const format = formats.get(key) ?? parse(catalogues, language, message)
-    formats.set(key, format)
+    const format = parsed.get(key) ?? parse(catalogues, language, message)
+    parsed.set(key, format)
     return format
   }
 
@@ -39,8 +39,8 @@ export function createFormatter(catalogues: Catalogues) {
       formatValues[name] = typeof value === 'string' ? { name } : value
       if (typeof value !== 'string') key += ` ${name} ${value}`
     }
-    const parts = messageCache.get(key) ?? format(language, message).formatToParts(formatValues)
-    messageCache.set(key, parts)
+    const parts = formatted.get(key) ?? findParsed(language, message).formatToParts(formatValues)
+    formatted.set(key, parts)
     return parts
   }
 }

@@ -23,11 +23,8 @@ export function findLanguage(acceptLanguage: string) {
   return language
 }
 
-/**
- * Selects a language by the quality values (RFC 9110) and the language tags (BCP 47) of the header. The fallback is
- * English.
- */
+/** Selects a language by the quality values (RFC 9110) and the language tags (BCP 47) of the header. The fallback is English. */
 function selectLanguage(acceptLanguage: string) {
-  const first = acceptLanguage.split(',', MAX_TAGS).join()
-  return matchLanguage(new Negotiator({ headers: { 'accept-language': first } }).languages())
+  const firstTags = acceptLanguage.split(',', MAX_TAGS).join()
+  return matchLanguage(new Negotiator({ headers: { 'accept-language': firstTags } }).languages())
 }

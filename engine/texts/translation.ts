@@ -20,7 +20,7 @@ const plainWriter: Writer = { text: (text) => text, value: (value) => value }
  *
  * @example
  * const { negotiateLanguage } = createTranslation({ en: { seats: '{count, plural, one {# seat} other {# seats}}' } })
- * negotiateLanguage('de, en;q=0.5').translate('seats', { count: 2 }) // 2 seats
+ * negotiateLanguage('de, en;q=0.5').translate('seats', { count: 2 }) // 2 seats: German has no text here
  */
 export function createTranslation<Message extends string>(catalogues: Catalogues<Message>) {
   const formatParts = createFormatter(catalogues)
@@ -30,6 +30,7 @@ export function createTranslation<Message extends string>(catalogues: Catalogues
       direction: isRightToLeft(language) ? 'rtl' : 'ltr',
       translate: (message: string, values: Values = {}, { text, value }: Writer = plainWriter) =>
         formatParts(language, message, values)
+          // A part is a text of the catalogue with its numbers, or the name of an inserted text, which `value` can escape.
           .map((part) =>
             typeof part.value === 'string' ? text(part.value) : value(String(values[part.value.name])),
           )

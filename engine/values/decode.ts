@@ -17,12 +17,13 @@ interface Place {
   texts: readonly string[]
 }
 
+/** A part of a path or query. The root of a query has a place of its own, because the root is neither absent nor a list. */
 const TEXT: Place = { isText: true, texts: [] }
 const JSON_VALUE: Place = { isText: false, texts: [] }
 
 /** Creates the decoder of an input in JSON. Undefined if nothing must be converted. */
 export const createJsonDecoder = (schema: AnySchema | undefined) =>
-  isZod(schema) ? decoderOf(schema, { ...JSON_VALUE }, new Map()) : undefined
+  isZod(schema) ? decoderOf(schema, JSON_VALUE, new Map()) : undefined
 
 /** Creates the decoder of an input over REST: parameters of the path, and the query or the body. */
 export function createRestDecoder(

@@ -8,7 +8,7 @@ export type Decode = (value: unknown) => unknown
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const TIME = z.regexes.datetime({ offset: true })
 
-/** Returns the decoder of texts for a table of conversions: `undefined` means that the text does not fit. */
+/** Returns a decoder that converts texts only. `convert` returns undefined for a text that does not fit: it remains a text. */
 const ofText =
   (convert: (text: string) => unknown): Decode =>
   (value) =>

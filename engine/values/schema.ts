@@ -39,7 +39,7 @@ export function partsOf(schema: Schema, io: 'input' | 'output'): Part[] {
   switch (def.type) {
     case 'object':
       return [
-        ...Object.entries(def.shape).map(([name, schema]) => ({ schema, name })),
+        ...Object.entries(def.shape).map(([name, property]) => ({ schema: property, name })),
         ...items(def.catchall),
       ]
     case 'array':
@@ -52,7 +52,7 @@ export function partsOf(schema: Schema, io: 'input' | 'output'): Part[] {
     case 'tuple':
       return items(...def.items, def.rest)
     case 'union':
-      return def.options.map((schema) => ({ schema }))
+      return def.options.map((option) => ({ schema: option }))
     case 'intersection':
       return [{ schema: def.left }, { schema: def.right }]
     case 'pipe':
@@ -81,7 +81,7 @@ export function someSchema(
   if (seen.has(schema)) return false
   seen.add(schema)
   const def = definitionOf(schema)
-  const sides = def.type === 'pipe' ? [def.in, def.out] : partsOf(schema, 'input').map(({ schema }) => schema)
+  const sides = def.type === 'pipe' ? [def.in, def.out] : partsOf(schema, 'input').map((part) => part.schema)
   return condition(schema) || sides.some((side) => someSchema(side, condition, seen))
 }
 

@@ -3,12 +3,12 @@ import { useEffect, useRef } from 'react'
 
 import { overviewQuery } from './client.ts'
 import { Connection } from './connection.tsx'
-import { Data } from './data.tsx'
+import { Data } from './data/data.tsx'
 import { addressOf, type Place, usePlace, type View, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
-import { Procedures } from './procedures.tsx'
-import { useRecorder } from './recording.ts'
-import { Requests } from './requests.tsx'
+import { Procedures } from './procedures/procedures.tsx'
+import { useRecorder } from './requests/recording.ts'
+import { Requests } from './requests/requests.tsx'
 import { Start } from './start.tsx'
 
 /** The width from which a list and its detail are beside each other. The same width is in main.css. */

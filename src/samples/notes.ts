@@ -1,11 +1,12 @@
 import type { SampleName, Samples } from 'tallystick'
 
 import { notesTopic } from '../../contract/notes.ts'
-import * as query from '../../db/notes.ts'
-import * as shares from '../../db/shares.ts'
+import { noteRows } from '../../db/notes.ts'
 
-interface SampleNote extends Pick<query.NoteRow, 'title' | 'body'> {
-  shares: readonly (readonly [SampleName, query.Role])[]
+interface SampleNote {
+  title: string
+  body: string
+  shares: readonly (readonly [SampleName, 'reader' | 'editor'])[]
 }
 
 /**
@@ -44,11 +45,12 @@ export const samples: Samples = {
   remark: 'Some notes are shared with another account.',
   async add(db, name, people) {
     const author = people[name]
-    const existing = (await query.listTitles(db, author.id)).map(({ title }) => title)
+    const existing = (await noteRows.all(db, author)).map(({ title }) => title)
     for (const note of sampleNotes[name]) {
       if (existing.includes(note.title)) continue
-      const { uuid } = await query.insert(db, author.id, note)
-      for (const [reader, role] of note.shares) await shares.put(db, author, uuid, people[reader].email, role)
+      const added = await noteRows.insert(db, author, note)
+      for (const [reader, role] of note.shares)
+        await noteRows.members?.put(db, author, added?.uuid, { email: people[reader].email, role })
     }
   },
 }

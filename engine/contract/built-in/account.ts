@@ -1,10 +1,10 @@
 import * as z from 'zod'
 
-import { MAX_EMAIL } from './bounds.ts'
-import { reading, sensitive } from './builders.ts'
-import type { DataOfAll, ExportPart, ExportParts } from './export-part.ts'
-import { type RateLimit, scopes } from './meta.ts'
-import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
+import { MAX_EMAIL } from '../bounds.ts'
+import { reading, sensitive } from '../builders.ts'
+import type { DataOfAll, ExportPart, ExportParts } from '../export-part.ts'
+import { type RateLimit, scopes } from '../meta.ts'
+import { requestSchemas, responseSchemas, Success, text, Timestamp } from '../schemas.ts'
 import { sessionsTopic } from './sessions.ts'
 
 const example = {
@@ -71,7 +71,7 @@ const accessShape = {
   ),
 }
 
-/** All data about a person. The comment of a part names the data from or about other people. */
+/** All data about a person. */
 const createExport = (parts: readonly ExportPart[]) =>
   z
     .object({
@@ -129,18 +129,34 @@ const DeleteAccount = z
   .register(requestSchemas, { id: 'DeleteAccount', example: { email: 'ada@example.com' } })
 
 /** Exports of an account, by account. Each export reads all data of the account. */
-const exportLimit: RateLimit = { name: 'exports', points: 5, duration: 3600, personal: true, shared: true }
+const exportLimit: RateLimit = {
+  name: 'exports',
+  points: 5,
+  duration: 3600,
+  perAccount: true,
+  inDatabase: true,
+}
 
 const contentsOf = (parts: ExportParts) =>
   Object.values(parts)
     .flatMap(({ contents }) => contents)
     .join(', ')
 
+const sharedItemsErrors = {
+  HAS_SHARED_ITEMS: {
+    status: 409,
+    message: 'Other people can see items of this account; delete these items, or remove the people, first',
+    data: z.object({
+      resources: z.array(z.string()).meta({ description: 'The names of the resources with the items' }),
+    }),
+  },
+}
+
 /**
- * The contract of the account. `parts` has the parts of the export by the name of the resource. The cast stays here:
- * callers see the types of the parts.
+ * The contract of the account. `parts` has the parts of the export by the name of the resource. `grantsAccess` is whether
+ * people can share items. The cast stays here: callers see the types of the parts.
  */
-export const accountContract = <const Parts extends ExportParts>(parts: Parts) => ({
+export const accountContract = <const Parts extends ExportParts>(parts: Parts, grantsAccess: boolean) => ({
   get: reading
     .route({
       method: 'GET',
@@ -166,7 +182,11 @@ export const accountContract = <const Parts extends ExportParts>(parts: Parts) =
     .output(createExport(Object.values(parts)) as unknown as AccountExportSchema<Parts>),
   delete: sensitive
     .meta({ updates: [sessionsTopic] })
-    .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })
+    .errors({
+      WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' },
+      // The types have the error in every application, so that the engine can throw it.
+      ...((grantsAccess ? sharedItemsErrors : {}) as typeof sharedItemsErrors),
+    })
     .route({
       method: 'POST',
       path: '/api/me/delete',

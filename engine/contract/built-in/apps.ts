@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
-import { sensitive, signedIn } from './builders.ts'
-import { scopes } from './meta.ts'
-import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
+import { sensitive, signedIn } from '../builders.ts'
+import { scopes } from '../meta.ts'
+import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from '../schemas.ts'
 import { sessionsTopic } from './sessions.ts'
 
 const example = {
@@ -42,6 +42,7 @@ const RevokeApp = z
   .register(requestSchemas, { id: 'RevokeApp', example: { id: example.id } })
 
 export const apps = {
+  /** Without a scope, so that no app can list the others. */
   list: signedIn
     .route({
       method: 'GET',
@@ -53,6 +54,7 @@ export const apps = {
     .input(Page.optional())
     .output(AppList),
   revoke: sensitive
+    // Apps have no topic of their own: clients that watch the sessions read the lists of sessions and apps again.
     .meta({ updates: [sessionsTopic] })
     .errors({ NOT_FOUND: { status: 404, message: 'App not found or already revoked' } })
     .route({

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 
-import { auditActions, auditOutcomes } from './audit-actions.ts'
-import { MAX_EMAIL } from './bounds.ts'
-import { administrative } from './builders.ts'
-import { Page, responseSchemas, text, Timestamp } from './schemas.ts'
+import { type AuditAction, auditActions, auditOutcomes, type DeclaredAction } from '../audit-actions.ts'
+import { MAX_EMAIL } from '../bounds.ts'
+import { administrative } from '../builders.ts'
+import { Page, responseSchemas, text, Timestamp } from '../schemas.ts'
 
 /** A person, an app, an operator, or the pseudonym of a deleted person. */
 const Party = z.object({
@@ -53,10 +53,13 @@ const Person = text({ max: MAX_EMAIL, schema: z.string().trim() }).meta({
   description: 'Only entries that concern the account with this e-mail address',
   examples: ['ada@example.com'],
 })
-const Action = z.enum(auditActions).meta({ description: 'Only entries of this action' })
 const Outcome = z.enum(auditOutcomes).meta({ description: 'Only entries with this outcome' })
 
-export const audit = {
+const createAction = (declared: readonly DeclaredAction[]): z.ZodType<AuditAction | DeclaredAction> =>
+  z.enum([...auditActions, ...declared]).meta({ description: 'Only entries of this action' })
+
+/** The contract of the audit trail. `declared` has the actions that the application declares. */
+export const auditContract = (declared: readonly DeclaredAction[]) => ({
   list: administrative
     .meta({ secrets: true })
     .route({
@@ -70,11 +73,11 @@ export const audit = {
       z
         .object({
           person: Person.optional(),
-          action: Action.optional(),
+          action: createAction(declared).optional(),
           outcome: Outcome.optional(),
           ...Page.shape,
         })
         .optional(),
     )
     .output(AuditList),
-}
+})

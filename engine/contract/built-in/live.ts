@@ -1,9 +1,9 @@
 import { eventIterator } from '@orpc/contract'
 import * as z from 'zod'
 
-import { signedIn } from './builders.ts'
-import type { Topic } from './meta.ts'
-import { responseSchemas } from './schemas.ts'
+import { signedIn } from '../builders.ts'
+import type { Topic } from '../meta.ts'
+import { responseSchemas } from '../schemas.ts'
 
 /** The fields of an input that can name a parent: the required texts and numbers. */
 type ParentField<Input> = {
@@ -28,9 +28,8 @@ type OutputOf<Declaration> = Declaration extends { input: infer Input extends z.
  * one or several parents, and a change is announced to one parent: `announce(ticketsTopic, { parent: projectId })`. The
  * schema of the field must accept its own output, as `RowId` does.
  *
- * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its
- * resource, and that the operation is `list` or `get`. If a state has one list, a larger number in the state is the
- * total of the list.
+ * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its resource, and
+ * that the operation is `list` or `get`. If a state has one list, a larger number in the state is the total of the list.
  */
 export const topic = <const Name extends string, const Declaration extends Omit<Topic, 'name'>>(
   name: Name,
@@ -64,13 +63,13 @@ type InputOf<Declared extends Topic> = Declared extends TopicOfParent
 
 /** The input of `live.watch`: `{ topics: ['loans'], loans: { bookId: 7 } }`. */
 export type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } & {
-  [Each in Declared as Each extends { input: z.ZodType } ? Each['name'] : never]?: InputOf<Each> | undefined
+  [One in Declared as One extends { input: z.ZodType } ? One['name'] : never]?: InputOf<One> | undefined
 }
 
 const isOfParent = (topic: Topic): topic is TopicOfParent =>
   topic.of !== undefined && topic.input !== undefined
 
-/** The schema of the field that names the parent. A wrong name is a mistake of the declaration: engine/mistakes/topics.ts. */
+/** The schema of the field that names the parent. A wrong name is a mistake of the declaration: engine/define-app/mistakes/topics.ts. */
 const parentField = ({ input, of }: TopicOfParent): z.ZodType => {
   const field: unknown = input instanceof z.ZodObject ? input.shape[of] : undefined
   return field instanceof z.ZodType ? field : z.unknown()
@@ -100,13 +99,14 @@ const MAX_PARENTS = 32
 
 /** One input, or a list of inputs with different parents. */
 function createParentInput({ input, of }: TopicOfParent) {
-  const parentOf = (each: unknown) => String(Reflect.get(Object(each), of))
+  const parentOf = (given: unknown) => String(Reflect.get(Object(given), of))
   const several = z
     .array(input)
     .min(1)
     .max(MAX_PARENTS)
     .refine((list) => new Set(list.map(parentOf)).size === list.length, `Must have different values of ${of}`)
   return z.union([input, several], {
+    // Only the issues of the option that the caller has chosen: `errors` has the issues of each option, in this order.
     error: ({ input: given, errors }) =>
       errors[Array.isArray(given) ? 1 : 0]
         ?.map(({ path, message }) => [...path, message].map(String).join(': '))

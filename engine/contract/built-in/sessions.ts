@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
-import { sensitive, signedIn } from './builders.ts'
+import { sensitive, signedIn } from '../builders.ts'
 import { topic } from './live.ts'
-import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
+import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from '../schemas.ts'
 
 const example = {
   id: 'vN2sXq8LrTe5WcYb0KfJ7uHgZdPm4A1o',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
-import { publicAccess } from './builders.ts'
-import { responseSchemas } from './schemas.ts'
+import { publicAccess } from '../builders.ts'
+import { responseSchemas } from '../schemas.ts'
 
 const Status = z
   .object({ status: z.literal('ok'), service: z.string(), release: z.string() })
@@ -12,7 +12,7 @@ const Status = z
 
 export const status = {
   get: publicAccess
-    .meta({ constant: true })
+    .meta({ fixedAnswer: true })
     .route({
       method: 'GET',
       path: '/api/status',

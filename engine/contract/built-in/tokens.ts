@@ -1,10 +1,10 @@
 import * as z from 'zod'
 
 import { audiences } from './audiences.ts'
-import { tokenBounds } from './bounds.ts'
-import { sensitive } from './builders.ts'
-import { type RateLimit, scopes } from './meta.ts'
-import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
+import { tokenBounds } from '../bounds.ts'
+import { sensitive } from '../builders.ts'
+import { type RateLimit, scopes } from '../meta.ts'
+import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from '../schemas.ts'
 import { sessionsTopic } from './sessions.ts'
 
 const CreateToken = z
@@ -50,8 +50,8 @@ export const grantLimit: RateLimit = {
   name: 'grants',
   points: 60,
   duration: 3600,
-  personal: true,
-  shared: true,
+  perAccount: true,
+  inDatabase: true,
 }
 
 export const tokens = {

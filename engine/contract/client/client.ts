@@ -3,9 +3,9 @@ import { type LinkFetchClientOptions, RPCLink, type RPCLinkOptions } from '@orpc
 import type { AnyContractRouter, ContractRouterClient } from '@orpc/contract'
 import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
 
-import { withName } from './error-names.ts'
-import { decodeErrorBody } from './errors.ts'
-import { metaOf } from './meta.ts'
+import { withName } from '../error-names.ts'
+import { decodeErrorBody } from '../errors.ts'
+import { metaOf } from '../meta.ts'
 import { nextCursor } from './link.ts'
 import { createParameterGuard, findProcedure } from './path-parameters.ts'
 import { resume, type ResumeContext } from './resume.ts'
@@ -22,7 +22,7 @@ export {
   /** Returns the error of a call instead of throwing the error: `const { error, data } = await safe(client.loans.list())`. */
   safe,
 } from '@orpc/client'
-export { decodeErrorBody } from './errors.ts'
+export { decodeErrorBody } from '../errors.ts'
 export { isValidationError } from './validation-error.ts'
 
 /** Options of a single call: `client.books.update(changes, { context: { headers: { 'if-match': tag } } })`. */

@@ -58,6 +58,7 @@ export function createParameterGuard(contract: AnyContractRouter) {
       path,
       Array.from(path.matchAll(/\{(\w+)\}/g), ({ 1: name = '', index }) => ({
         name,
+        // An empty value would shorten the URL to another path.
         reserved: new Set<unknown>(['', ...segmentsAfter(path.slice(0, index))]),
       })),
     ]),

@@ -105,7 +105,7 @@ export async function resume<Context extends ResumeContext>(
   )
 }
 
-/** Returns whether the same call may succeed later: the service did not answer, is overloaded, or has failed. */
+/** Returns whether the same call may succeed later: the service did not answer, refuses calls above a limit, or has failed. */
 const isTemporary = (error: unknown) =>
   !(error instanceof ORPCError) || error.status >= 500 || error.status === 429
 

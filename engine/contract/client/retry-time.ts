@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 
-/** The times by error, because the body of an error does not contain the time. */
+/** The times by error: the time is in a header, and errors of oRPC have no headers. */
 const times = new WeakMap<Error, number>()
 
 /** Keeps the time of a limited request (429). `header` is the value of `Retry-After`, a number of seconds. */

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 
-import type { BadRequestData } from './errors.ts'
+import type { BadRequestData } from '../errors.ts'
 
 /**
  * Whether an error reports an input that violates its schema. `error.data.issues` lists the invalid fields: `path` is

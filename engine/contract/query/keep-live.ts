@@ -2,8 +2,8 @@ import type { InferClientErrors } from '@orpc/client'
 import type { InferContractRouterInputs } from '@orpc/contract'
 import type { Query, QueryClient } from '@tanstack/query-core'
 
-import type { ClientOf } from '../client.ts'
-import type { EngineContract, LiveUpdateOf } from '../engine.ts'
+import type { ClientOf } from '../client/client.ts'
+import type { EngineContract, LiveUpdateOf } from '../built-in/engine.ts'
 import type { QueryUtils } from './orpc.ts'
 
 type Input<Contract extends EngineContract> = InferContractRouterInputs<Contract>['live']['watch']
@@ -25,16 +25,24 @@ interface Update {
  */
 export type LiveStatus = 'connecting' | 'connected' | 'closed'
 
+/**
+ * What `keepLive` needs: the topics, the inputs of topics with an input, and functions that receive the status and an error.
+ *
+ * @example
+ * const options: KeepLiveOptions<typeof contract> = { topics: ['loans'], onError: showError }
+ */
 export type KeepLiveOptions<Contract extends EngineContract> = Input<Contract> & {
   onStatus?: (status: LiveStatus) => void
-  /**
-   * Receives the error after which the client does not connect again, for example UNAUTHORIZED after the end of the
-   * session.
-   */
+  /** Receives the error after which the client does not connect again, for example UNAUTHORIZED after the end of the session. */
   onError?: (error: InferClientErrors<ClientOf<EngineContract>['live']['watch']>) => void
 }
 
-/** The names of further resources that change together with the resource of a topic. */
+/**
+ * The names of further resources that change together with the resource of a topic.
+ *
+ * @example
+ * const related: RelatedResources<typeof contract> = { loans: ['books'] } // a change of loans also changes books
+ */
 export type RelatedResources<Contract extends EngineContract> = Partial<
   Record<(LiveUpdateOf<Contract> & Update)['topic'], readonly (keyof Contract)[]>
 >
@@ -59,6 +67,7 @@ export function keepLive<Contract extends EngineContract>(
   const live = Reflect.get(utils, 'live') as QueryUtils<EngineContract>['live']
   const resourceOf = (name: PropertyKey) => Reflect.get(utils, name) as ResourceUtils
   const input: Input<EngineContract> = options
+  // Apps have no topic of their own: their changes are announced in the topic of the sessions.
   const relatedTo: Partial<Record<string, readonly PropertyKey[]>> = { sessions: ['apps'], ...related }
   const affectedQueries = (topic: string) =>
     [topic, ...(relatedTo[topic] ?? [])].flatMap((name) =>
@@ -124,7 +133,7 @@ function resetQueries(queryClient: QueryClient, affected: readonly Query[], of: 
 
 /** Returns the input of the parent, if the topic has one input for each parent. */
 const inputOf = (input: unknown, of: Parent): unknown =>
-  Array.isArray(input) ? input.find((each) => namesParent(each, of)) : input
+  Array.isArray(input) ? input.find((one) => namesParent(one, of)) : input
 
 /** A field of an input can have another type than its decoded value, for example the text 7 for the number 7. */
 const namesParent = (input: unknown, of: Parent = {}) =>

@@ -7,8 +7,8 @@ import {
 // Bundlers show the next line if the packages are missing. Node shows only the name of the first package.
 import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query' // npm install @orpc/tanstack-query@1.16.1 @tanstack/query-core
 
-import type { CallContext, ClientOf } from '../client.ts'
-import { nextCursor } from '../link.ts'
+import type { CallContext, ClientOf } from '../client/client.ts'
+import { nextCursor } from '../client/link.ts'
 
 /** Values from response headers. */
 interface FromHeaders {

@@ -2,11 +2,11 @@ import { desc, eq, getTableColumns, like, type SQLWrapper, sql } from 'drizzle-o
 
 import { audit, concerns, pseudonymize } from './audit.ts'
 import { codeIdentifier, type Person, users, verifications } from './users.ts'
-import type { Database } from './database.ts'
-import { requireRow } from './statements.ts'
+import type { Database } from '../connection/database.ts'
+import { requireRow } from '../statements.ts'
 import { rateLimitCounters } from './rate-limits.ts'
 import { removeBySubject } from './oauth.ts'
-import { listConnections } from './pagination.ts'
+import { connectionForLists } from '../pagination.ts'
 import { type PersonalData, selectWith } from './personal-data.ts'
 import { sessions } from './sessions.ts'
 
@@ -57,9 +57,9 @@ const selectAccount = selectWith(
 
 /** Returns the size of all data about a person, in bytes of JSON. */
 export const getSize = (db: Database, person: Person, personalData: PersonalData) =>
-  listConnections(db).transaction(async (tx) => {
+  connectionForLists(db).transaction(async (tx) => {
     const selections = [selectAccount(tx, person), personalData.select(tx, person)]
-    const queries = selections.flatMap(({ queries }) => queries)
+    const queries = selections.flatMap((selection) => selection.queries)
     const sizes = await Promise.all(queries.map((query) => sizeOf(tx, query)))
     return sizes.reduce((total, size) => total + size)
   }, SNAPSHOT)
@@ -69,7 +69,7 @@ export const getSize = (db: Database, person: Person, personalData: PersonalData
  * person no longer exists.
  */
 export const findData = <Data>(db: Database, person: Person, personalData: PersonalData<Data>) =>
-  listConnections(db).transaction(async (tx) => {
+  connectionForLists(db).transaction(async (tx) => {
     const rows = await selectAccount(tx, person).read()
     return rows && { ...rows, resources: await personalData.select(tx, person).read() }
   }, SNAPSHOT)
@@ -85,7 +85,7 @@ export type AccountData = NonNullable<Awaited<ReturnType<ReturnType<typeof selec
 export const remove = (db: Database, person: Person, personalData: PersonalData) =>
   db.transaction(async (tx) => {
     const { id, email } = person
-    const keys = (await personalData.listKeys?.(tx, person)) ?? []
+    const liveKeys = (await personalData.leave?.(tx, person)) ?? []
     await tx.delete(users).where(eq(users.id, id))
     await tx.delete(sessions).where(eq(sessions.impersonatedBy, id))
     await personalData.remove?.(tx, person)
@@ -93,9 +93,9 @@ export const remove = (db: Database, person: Person, personalData: PersonalData)
     await removeBySubject(tx, id)
     // The library rate-limiter-flexible stores a count under `<name of the limit>:<person>`.
     await tx.delete(rateLimitCounters).where(like(rateLimitCounters.key, `%:${id}`))
-    if (keys.length > 0) {
+    if (liveKeys.length > 0) {
       const values = sql.join(
-        keys.map((key) => sql`${key}`),
+        liveKeys.map((key) => sql`${key}`),
         sql`, `,
       )
       await tx.execute(sql`select live_notify(array[${values}]::text[])`)

@@ -1,12 +1,12 @@
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
-import type { AuditAction, AuditOutcome } from 'tallystick-contract/internal'
+import type { AuditAction, AuditOutcome, DeclaredAction } from 'tallystick-contract/internal'
 import { v7 } from 'uuid'
 
 import { users } from './users.ts'
-import { createdAt } from './columns.ts'
-import type { Database } from './database.ts'
-import { isAfterPosition, listConnections, pageParameters, type PageRequest } from './pagination.ts'
+import { createdAt } from '../columns.ts'
+import type { Database } from '../connection/database.ts'
+import { isAfterPosition, connectionForLists, pageParameters, type PageRequest } from '../pagination.ts'
 
 /**
  * The audit trail. A database trigger permits only two changes: deleting entries that are older than 30 days, and
@@ -24,7 +24,7 @@ export const audit = pgTable(
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     createdAt,
-    action: text().$type<AuditAction>().notNull(),
+    action: text().$type<AuditAction | DeclaredAction>().notNull(),
     outcome: text().$type<AuditOutcome>().notNull(),
     actor: text(),
     subject: text(),
@@ -79,7 +79,7 @@ export const concerns = (person: string) => or(eq(audit.actor, person), eq(audit
 export interface Filter {
   /** The id of the actor or the subject. */
   person?: string | undefined
-  action?: AuditAction | undefined
+  action?: AuditRow['action'] | undefined
   outcome?: AuditOutcome | undefined
 }
 
@@ -88,7 +88,7 @@ export interface Filter {
  * the entries of the person, until the page is full.
  */
 export const list = (db: Database, { person, action, outcome }: Filter, page: PageRequest) =>
-  listConnections(db)
+  connectionForLists(db)
     .select()
     .from(audit)
     .where(

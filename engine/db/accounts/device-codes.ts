@@ -2,8 +2,8 @@ import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 
 import type * as audit from './audit.ts'
-import { timestamptz } from './columns.ts'
-import type { Database } from './database.ts'
+import { timestamptz } from '../columns.ts'
+import type { Database } from '../connection/database.ts'
 import * as grants from './grants.ts'
 import { sessions } from './sessions.ts'
 
@@ -68,6 +68,7 @@ export const allow = (
   db.transaction(async (tx) => {
     const [request] = await tx.select().from(deviceCodes).where(isUndecidedWith(userCode)).for('update')
     if (!request) return false
+    // The grant ends with the code. The app extends the grant when it fetches its tokens.
     const { clientId, scope, expiresAt } = request
     const newGrant = { userId, clientId, scope, userAgent: appName, expiresAt }
     const grant = await grants.give(tx, sessionId, newGrant, source)

@@ -5,8 +5,9 @@ import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
 import { lockPerson } from './users.ts'
-import type { Database } from './database.ts'
-import { createCallerLookup, isActive, sessions } from './sessions.ts'
+import type { Database } from '../connection/database.ts'
+import { createCallerLookup } from './caller-lookup.ts'
+import { isActive, sessions } from './sessions.ts'
 
 // A grant permits an app to access a person's account. A grant is stored as a session with a `clientId`. Revoking the
 // session revokes the grant. The access tokens of an app contain the id of the session.
@@ -21,7 +22,7 @@ const unusedToken = () => randomBytes(24).toString('base64url')
 
 /**
  * Inserts a grant and an entry in the audit trail, in one transaction. `tokenDigest` is set for a personal token, which
- * engine/db/personal-tokens.ts finds by its digest.
+ * engine/db/accounts/personal-tokens.ts finds by its digest.
  */
 export const insert = (db: Database, grant: NewGrant, source: audit.Source, tokenDigest = unusedToken()) =>
   db.transaction(async (tx) => {
@@ -54,8 +55,10 @@ export const give = (
     return isSignedIn ? insert(tx, grant, source, tokenDigest) : undefined
   })
 
+const findById = createCallerLookup('sessions_find_by_ids', 'id', isNotNull(sessions.clientId))
+
 /** Finds the active grant with an id, and the person who gave the grant. */
-export const find = createCallerLookup('sessions_find_by_ids', 'id', isNotNull(sessions.clientId))
+export const find = (db: Database, id: string) => findById(db, id)
 
 /**
  * Extends the expiry time of a grant. Called when an app redeems an authorization code or a refresh token. Returns

@@ -2,9 +2,9 @@ import { and, eq, gt, sql } from 'drizzle-orm'
 import { index, json, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
 import { userIdColumn } from './users.ts'
-import { timestamptz } from './columns.ts'
-import type { Database } from './database.ts'
-import { tryAdvisoryLock } from './statements.ts'
+import { timestamptz } from '../columns.ts'
+import type { Database } from '../connection/database.ts'
+import { tryAdvisoryLock } from '../statements.ts'
 
 /**
  * Stored responses to requests with an `Idempotency-Key`. A repeated request receives the stored response. The type of
@@ -34,8 +34,7 @@ interface StoredAnswer {
 type NewRecord = Omit<typeof idempotency.$inferInsert, 'expiresAt'>
 
 /**
- * Tries to lock an idempotency key of a person until the transaction ends. Returns false if another transaction holds
- * the lock.
+ * Tries to lock an idempotency key of a person until the transaction ends. Returns false if another transaction holds the lock.
  */
 export const tryLock = (db: Database, userId: string, key: string) =>
   tryAdvisoryLock(db, sql`hashtextextended(${`${userId} ${key}`}, 0)`)

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
 import { users } from './users.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../connection/database.ts'
 import { sessions } from './sessions.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { and, eq, gt, inArray, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
 import { boolean, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { createdAt, timestamptz } from './columns.ts'
-import type { Database } from './database.ts'
+import { createdAt, timestamptz } from '../columns.ts'
+import type { Database } from '../connection/database.ts'
 import { sessions } from './sessions.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { SQLWrapper } from 'drizzle-orm'
 
-import type { Database } from './database.ts'
+import type { Database } from '../connection/database.ts'
 import type { Person } from './users.ts'
 
 /** Queries by name. A query runs when it is awaited. */
@@ -20,8 +20,11 @@ export interface PersonalData<Data = object> {
   select: (db: Database, person: Person) => Selection<Data>
   /** Removes the rows that belong to a deleted account, but that no foreign key removes. */
   remove?: (tx: Database, person: Person) => PromiseLike<unknown>
-  /** Lists the keys of the live states that show data of the person. Set by `defineApp`. */
-  listKeys?: (tx: Database, person: Person) => Promise<readonly string[]>
+  /**
+   * Applies `ownerLeaves` to the rows that the person shares. Returns the keys of the live states that show data of the person.
+   * Throws `HasSharedItems`. Set by `defineApp`.
+   */
+  leave?: (tx: Database, person: Person) => Promise<readonly string[]>
   /** The tables that keep the address of a deleted account, in rows of other people. Each with a sentence: the reason. */
   keepsAddressIn?: Readonly<Record<string, string>>
 }
@@ -33,7 +36,17 @@ async function runQueries<All extends Queries>(queries: All) {
   return rows as RowsOf<All>
 }
 
-/** Creates the function `select` from the queries and the view, which converts their rows. */
+/**
+ * Creates the function `select` from the queries and the view, which converts their rows.
+ *
+ * @example
+ * personalData: {
+ *   select: selectWith(
+ *     (db, { id }) => ({ visits: db.select().from(visits).where(eq(visits.userId, id)) }),
+ *     ({ visits }) => ({ visits: visits.map(view) }),
+ *   ),
+ * }
+ */
 export const selectWith =
   <All extends Queries, Data>(
     createQueries: (db: Database, person: Person) => All,
@@ -64,3 +77,12 @@ export const combine = (parts: readonly PersonalData[]): PersonalData => ({
     parts.flatMap(({ keepsAddressIn = {} }) => Object.entries(keepsAddressIn)),
   ),
 })
+
+/** The deletion of an account is refused, because other people can see rows of the account. */
+export class HasSharedItems extends Error {
+  readonly resources: readonly string[]
+  constructor(resources: readonly string[]) {
+    super(`Other people can see rows of this account: ${resources.join(', ')}`)
+    this.resources = resources
+  }
+}

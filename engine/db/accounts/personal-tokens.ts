@@ -4,10 +4,11 @@ import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 
 import type * as audit from './audit.ts'
 import { lockPerson } from './users.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../connection/database.ts'
 import { digestOf } from './digest.ts'
 import * as grants from './grants.ts'
-import { createCallerLookup, isActive, sessions } from './sessions.ts'
+import { createCallerLookup } from './caller-lookup.ts'
+import { isActive, sessions } from './sessions.ts'
 
 // A personal token is a grant that the person creates, for programs without a browser. The column `token` contains only
 // the SHA-256 digest of the token, so a leaked copy of the database contains no usable token.
@@ -24,8 +25,8 @@ export const MAX_TOKENS = 50
 
 /**
  * Creates a token with 256 random bits. `sessionId` is the session in which the person is signed in, and
- * `tokenClientIds` are the client ids of all personal tokens. Returns `full` if the person has MAX_TOKENS active
- * tokens, and `ended` if the session has ended.
+ * `tokenClientIds` are the client ids that mark a personal token, one for each audience. Returns `full` if the person has
+ * MAX_TOKENS active tokens, and `ended` if the session has ended.
  */
 export const insert = (
   db: Database,
@@ -47,7 +48,7 @@ export const insert = (
     return given ? { id: given.id, token } : 'ended'
   })
 
-// Needs no client id: in the column `token`, only personal tokens have a digest.
+// Needs none of these client ids: in the column `token`, only personal tokens have a digest.
 const findByDigest = createCallerLookup(
   'personal_tokens_find_by_digests',
   'token',

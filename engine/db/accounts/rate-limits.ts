@@ -1,6 +1,6 @@
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { timestamptz } from './columns.ts'
+import { timestamptz } from '../columns.ts'
 
 /** Counters of the rate limits. The library rate-limiter-flexible requires these column names. */
 export const rateLimitCounters = pgTable(

@@ -3,7 +3,6 @@ import {
   count,
   desc,
   eq,
-  exists,
   getTableColumns,
   gt,
   inArray,
@@ -19,21 +18,20 @@ import { alias, type AnyPgColumn, index, pgTable, text } from 'drizzle-orm/pg-co
 
 import * as audit from './audit.ts'
 import { lockPerson, userIdColumn, users } from './users.ts'
-import { createdAt, timestamptz, updatedAt } from './columns.ts'
-import { coalesced, prepared, requireRow } from './statements.ts'
-import type { Database } from './database.ts'
+import { createdAt, timestamptz, updatedAt } from '../columns.ts'
+import { prepared, requireRow } from '../statements.ts'
+import type { Database } from '../connection/database.ts'
 import {
   pageParameters,
   isAfterPosition,
-  listConnections,
+  connectionForLists,
   type SizedRow,
   type PageRequest,
   limitBytes,
-} from './pagination.ts'
+} from '../pagination.ts'
 
 /**
- * A session is a signed-in device or a grant of an app. `updatedAt` is the time of the last activity, accurate to one
- * minute.
+ * A session is a signed-in device or a grant of an app. `updatedAt` is the time of the last activity, accurate to one minute.
  */
 export const sessions = pgTable(
   'sessions',
@@ -64,93 +62,8 @@ export type SessionRow = typeof sessions.$inferSelect
 /** Condition: the session has not expired. */
 export const isActive = gt(sessions.expiresAt, sql`now()`)
 
-const administratorSession = alias(sessions, 'administrator_session')
-const administrator = alias(users, 'administrator')
-
-const isAdministratorBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
-
-/**
- * Selects the administrator of an impersonation. Selects no row if the administrator lost the role, is banned, or
- * signed out.
- */
-const currentAdministrator = (db: Database) =>
-  db
-    .select({ id: administrator.id })
-    .from(administratorSession)
-    .innerJoin(administrator, eq(administrator.id, administratorSession.userId))
-    .where(
-      and(
-        eq(administratorSession.id, sessions.administratorSessionId),
-        eq(administratorSession.userId, sessions.impersonatedBy),
-        gt(administratorSession.expiresAt, sql`now()`),
-        sql`${administrator.role} is not distinct from 'admin'`,
-        not(isAdministratorBanned),
-      ),
-    )
-
-/**
- * False for an impersonation that is no longer permitted. The subquery runs for impersonations only. The value is a
- * selected column, because with a condition in `where`, PostgreSQL would build a hash table of all users for every
- * query.
- */
-const isEffective = (db: Database) =>
-  sql<boolean>`case when ${sessions.impersonatedBy} is null then true
-    else ${users.role} is distinct from 'admin' and ${exists(currentAdministrator(db))} end`
-
-const selectCaller = (db: Database) =>
-  db
-    .select({
-      session: {
-        id: sessions.id,
-        token: sessions.token,
-        impersonatedBy: sessions.impersonatedBy,
-        clientId: sessions.clientId,
-        scope: sessions.scope,
-        expiresAt: sessions.expiresAt,
-        updatedAt: sessions.updatedAt,
-      },
-      isEffective: isEffective(db),
-      user: {
-        id: users.id,
-        name: users.name,
-        email: users.email,
-        emailVerified: users.emailVerified,
-        role: users.role,
-        banned: users.banned,
-        banExpires: users.banExpires,
-      },
-    })
-    .from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId))
-
-/** Maximum number of statements of one lookup at the same time. */
-const MAX_CONCURRENT_LOOKUPS = 2
-
-/**
- * Creates the function that finds the active session with a value of the column `key`, and the person of the session.
- * `name` is the name of the prepared statement. Concurrent calls share one statement.
- */
-export function createCallerLookup(name: string, key: 'token' | 'id', condition: SQL) {
-  const select = prepared((db) =>
-    selectCaller(db)
-      .where(and(sql`${sessions[key]} = any(${sql.placeholder('values')})`, condition, isActive))
-      .prepare(name),
-  )
-  const callers = coalesced(MAX_CONCURRENT_LOOKUPS, async (db, values: readonly string[]) => {
-    const rows = await select(db).execute({ values })
-    const callersByValue = new Map(
-      rows.map(({ isEffective, session, user }) => [
-        session[key],
-        isEffective ? { session, user } : undefined,
-      ]),
-    )
-    return values.map((value) => callersByValue.get(value))
-  })
-  return (db: Database, value: string) => callers(db).load(value)
-}
-
-/** Finds the active session with a token, and the person of the session. Does not find grants. */
-export const findByToken = createCallerLookup('sessions_find_by_tokens', 'token', isNull(sessions.clientId))
+/** The own session of an administrator, beside the session of the impersonation in the same statement. */
+export const administratorSession = alias(sessions, 'administrator_session')
 
 /**
  * Returns the id of the person with a session token, or null for an unknown token. Also finds expired sessions and
@@ -181,7 +94,7 @@ const selectGrants = prepareList('sessions_list_grants', isGrantOfPerson)
 
 /** Lists the active sessions of a person, including grants of apps. */
 export const list = (db: Database, userId: string, page: PageRequest): Promise<SizedRow<SessionRow>[]> =>
-  selectList(listConnections(db)).execute({ userId, ...pageParameters(page) })
+  selectList(connectionForLists(db)).execute({ userId, ...pageParameters(page) })
 
 /** Lists the active grants of a person. */
 export const listGrants = (
@@ -189,7 +102,7 @@ export const listGrants = (
   userId: string,
   page: PageRequest,
 ): Promise<SizedRow<SessionRow>[]> =>
-  selectGrants(listConnections(db)).execute({ userId, ...pageParameters(page) })
+  selectGrants(connectionForLists(db)).execute({ userId, ...pageParameters(page) })
 
 /** Lists all active sessions and grants of a person, without pagination, for the operator commands. */
 export const listAll = (db: Database, userId: string) =>
@@ -206,11 +119,11 @@ const selectGrantCount = prepareCount('sessions_count_grants', isGrantOfPerson)
 
 /** Counts all active sessions and grants of a person, not only the rows of one page. */
 export const countAll = async (db: Database, userId: string) =>
-  requireRow(await selectCount(listConnections(db)).execute({ userId })).count
+  requireRow(await selectCount(connectionForLists(db)).execute({ userId })).count
 
 /** Counts all active grants of a person, not only the rows of one page. */
 export const countGrants = async (db: Database, userId: string) =>
-  requireRow(await selectGrantCount(listConnections(db)).execute({ userId })).count
+  requireRow(await selectGrantCount(connectionForLists(db)).execute({ userId })).count
 
 /** Sets the time of the last activity to the current time. */
 export const touch = (db: Database, userId: string, id: string) =>

@@ -1,10 +1,10 @@
-import { and, eq, inArray, or, sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { and, type AnyColumn, eq, inArray, or, sql } from 'drizzle-orm'
+import { alias, bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
-import { createdAt, timestamptz, updatedAt } from './columns.ts'
-import type { Database } from './database.ts'
-import { requireRow } from './statements.ts'
+import { createdAt, timestamptz, updatedAt } from '../columns.ts'
+import type { Database } from '../connection/database.ts'
+import { requireRow } from '../statements.ts'
 
 // Tables of the library better-auth. better-auth runs its own queries on these tables and expects these table names:
 // the plurals of its model names.
@@ -23,10 +23,20 @@ export const users = pgTable('users', {
   updatedAt,
 })
 
-/** A person, as other tables refer to the person: by the id, or by the e-mail address. */
+/**
+ * A person, as other tables refer to the person: by the id, or by the e-mail address.
+ *
+ * @example
+ * const ownedBy = (person: Person) => eq(books.userId, person.id)
+ */
 export type Person = Pick<typeof users.$inferSelect, 'id' | 'email'>
 
-/** Foreign key to the person that a row belongs to. Deleting the person deletes the row. */
+/**
+ * Foreign key to the person that a row belongs to. Deleting the person deletes the row.
+ *
+ * @example
+ * pgTable('books', { userId: userIdColumn() })
+ */
 export const userIdColumn = () =>
   text()
     .notNull()
@@ -115,6 +125,41 @@ export async function findEmails(db: Database, ids: (string | null)[]) {
     .where(inArray(users.id, present))
   return new Map(rows.map(({ id, email }) => [id, email]))
 }
+
+/** Returns a map from e-mail addresses to the names of their accounts. Omits addresses without an account. */
+export async function findNames(db: Database, emails: readonly string[]) {
+  if (emails.length === 0) return new Map<string, string>()
+  const rows = await db
+    .select({ email: users.email, name: users.name })
+    .from(users)
+    .where(inArray(users.email, [...emails]))
+  return new Map(rows.map(({ email, name }) => [email, name]))
+}
+
+/**
+ * Another name of the table, so that a statement can also select from the table itself. The expressions below are nested, because
+ * Drizzle removes the names of tables from the columns of an expression in a select from one table.
+ */
+const people = alias(users, '_people')
+
+/**
+ * The name of the account whose id a column contains, for the select of `listOf`. Who may see a row then sees this name: set
+ * `membersSeeNames` of `startPage`.
+ *
+ * @example
+ * db.select({ id: comments.id, text: comments.text, author: nameOf(comments.userId) }).from(comments)
+ */
+export const nameOf = (column: AnyColumn) =>
+  sql<string>`(${sql`select ${people.name} from ${users} as ${people} where ${people.id} = ${column}`})`
+
+/**
+ * The e-mail address of the account whose id a column contains, for the select of `listOf`.
+ *
+ * @example
+ * db.select({ id: projects.id, name: projects.name, owner: emailOf(projects.userId) }).from(projects)
+ */
+export const emailOf = (column: AnyColumn) =>
+  sql<string>`(${sql`select ${people.email} from ${users} as ${people} where ${people.id} = ${column}`})`
 
 /**
  * Returns whether the database contains a sign-in code for an e-mail address. An expired code counts until housekeeping

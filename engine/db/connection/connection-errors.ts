@@ -1,4 +1,4 @@
-import { codeOf, toErrorMessage } from './errors.ts'
+import { codeOf, toErrorMessage } from '../errors.ts'
 
 /**
  * Maps error codes to the problem and, for some codes, the next step. The codes are SQLSTATEs of PostgreSQL, and codes
@@ -49,9 +49,8 @@ const findAdvice = (advice: [RegExp, string][], text: string) =>
 export const adviceForMessage = (message: string) => findAdvice(ADVICE_FOR_MESSAGE, message)
 
 /**
- * Describes a failed connection to a server. `setting` is the name of the setting that contains the address of the
- * server. Uses only the code of the error, because the message may contain parts of the address, including the
- * password.
+ * Describes a failed connection to a server. `setting` is the name of the setting that contains the address of the server. Uses
+ * only the code of the error, because the message may contain parts of the address, including the password.
  */
 export function describeConnectionError(setting: string, error: unknown) {
   const code = codeOf(error)

@@ -104,9 +104,10 @@ export const socketAddress = ({ host, port }: Server) =>
 function listIgnored(query: ReadonlyMap<string, string>) {
   const names = [...query.keys()].filter((name) => !USED.includes(name))
   const known = names.filter((name) => IGNORED.includes(name))
-  const others = names.length - known.length
+  const unknownCount = names.length - known.length
+  // `schema=public` of Prisma names the schema that the service uses anyway.
   const listed = known.filter((name) => name !== 'schema' || query.get(name) !== 'public')
-  return others > 0 ? [...listed, `${others} unknown`] : listed
+  return unknownCount > 0 ? [...listed, `${unknownCount} unknown`] : listed
 }
 
 /** Reads the hosts and ports of the authority. The parameters `host` and `port` have priority. One port is the port of all hosts. */

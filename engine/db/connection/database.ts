@@ -2,8 +2,16 @@ import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
 import type { Notifications } from './notifications.ts'
 
-/** A database or a transaction. The database is a PostgreSQL server or the embedded PostgreSQL. */
+/**
+ * A database or a transaction. The database is a PostgreSQL server or the embedded PostgreSQL.
+ *
+ * @example
+ * const countBooks = (db: Database) => db.$count(books)
+ */
 export type Database = PgDatabase<PgQueryResultHKT>
+
+/** The names of columns in the database. */
+export const casing = 'snake_case'
 
 export interface Connection {
   db: Database

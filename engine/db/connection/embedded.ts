@@ -1,70 +1,14 @@
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { rename, rm, statfs } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
 import { gunzip, gzip } from 'node:zlib'
 
-import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import { PGlite } from '@electric-sql/pglite'
 import { tryLock } from 'fs-native-extensions'
 
-import { codeOf } from './errors.ts'
+import { containsDatabase, findPGlite, openClient } from './pglite.ts'
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
-
-// Sets a V8 flag to the default value of Node 24. With the default value of Node 20, V8 spends a third of the CPU time
-// of the start on optimizing the WebAssembly code of PostgreSQL.
-setFlagsFromString('--wasm-tiering-budget=13000000')
-
-const { TextDecoder } = globalThis
-
-class DecoderWithByteOrderMark extends TextDecoder {
-  constructor(label?: string, options?: ConstructorParameters<typeof TextDecoder>[1]) {
-    super(label, { ...options, ignoreBOM: true })
-  }
-}
-
-/** Replaces the global TextDecoder. Returns the function that restores TextDecoder. */
-function replaceDecoder() {
-  globalThis.TextDecoder = DecoderWithByteOrderMark
-  return () => {
-    globalThis.TextDecoder = TextDecoder
-  }
-}
-
-/**
- * PGlite decodes texts with `new TextDecoder('utf-8')`, which removes U+FEFF at the start of a text. PGlite creates the
- * decoder in its constructor, and again in `execProtocol` after a failed statement. In both cases, this class replaces
- * TextDecoder only while PGlite creates the decoder. The class can be deleted when a release of PGlite passes
- * engine/test/db/texts.slow.test.ts without the class.
- */
-const keepByteOrderMarks = (Base: typeof PGlite) =>
-  class extends Base {
-    override async execProtocolRaw(...parameters: Parameters<PGlite['execProtocolRaw']>) {
-      const bytes = await super.execProtocolRaw(...parameters)
-      const restoreDecoder = replaceDecoder()
-      // The first microtask runs before `execProtocol` continues, and the second after `execProtocol` has created its decoder.
-      queueMicrotask(() => {
-        queueMicrotask(restoreDecoder)
-      })
-      return bytes
-    }
-  }
-
-async function openClient(Base: typeof PGlite, options: PGliteOptions) {
-  const client = createClient(keepByteOrderMarks(Base), options)
-  await client.waitReady
-  return client
-}
-
-function createClient(Client: typeof PGlite, options: PGliteOptions) {
-  const restoreDecoder = replaceDecoder()
-  try {
-    return new Client(options)
-  } finally {
-    restoreDecoder()
-  }
-}
 
 /**
  * Free space below which the database refuses writes, in bytes. PostgreSQL needs 16 MiB for the next file of its WAL. If
@@ -97,47 +41,7 @@ function protectFromFullDisk(client: PGlite, folder: string) {
 /** Thrown if another process uses the data folder. */
 export class FolderInUse extends Error {}
 
-/** The major version of PostgreSQL of the installed PGlite. */
-const POSTGRES_VERSION = '18'
-
-/** The latest release of PGlite that reads the data of a major version of PostgreSQL. */
-const PGLITE_RELEASES = new Map([
-  ['16', '0.2.17'],
-  ['17', '0.4.6'],
-])
-
-/** Thrown if another major version of PostgreSQL has written the data folder. */
-export class OtherVersion extends Error {}
-
-/**
- * Returns the PGlite that reads a folder: the installed release, or for the data of PostgreSQL 17 the package `pglite-17` of
- * the working folder, an older release under this name. Throws OtherVersion.
- */
-function findPGlite(folder: string): typeof PGlite {
-  if (!containsDatabase(folder)) return PGlite
-  const version = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
-  if (version === POSTGRES_VERSION) return PGlite
-  const require = createRequire(join(process.cwd(), 'package.json'))
-  const name = `pglite-${version}`
-  try {
-    return (require(name) as { PGlite: typeof PGlite }).PGlite
-  } catch (error) {
-    if (codeOf(error) !== 'MODULE_NOT_FOUND') throw error
-  }
-  const release = PGLITE_RELEASES.get(version)
-  const reader =
-    release === undefined
-      ? ''
-      : ` To read it, run: npm install --no-save ${name}@npm:@electric-sql/pglite@${release}`
-  throw new OtherVersion(
-    `${folder} has data of PostgreSQL ${version}, and this release reads PostgreSQL ${POSTGRES_VERSION}. See "Another version of the embedded database" in docs/operation.md.${reader}`,
-  )
-}
-
-/**
- * Starts the embedded PostgreSQL with a data folder, or in memory (`memory:`). Applies no migrations. Throws
- * FolderInUse.
- */
+/** Starts the embedded PostgreSQL with a data folder, or in memory (`memory:`). Applies no migrations. Throws FolderInUse. */
 export async function start(folder: string) {
   const inMemory = folder === 'memory:'
   const release = inMemory ? () => undefined : lockFolder(folder)
@@ -158,9 +62,7 @@ export async function start(folder: string) {
       if (inMemory || !(await isAlmostFull(folder))) throw error
       throw new Error(
         `${folder}: the disk is almost full, so the embedded database cannot start. Free space.`,
-        {
-          cause: error,
-        },
+        { cause: error },
       )
     },
   )
@@ -201,8 +103,6 @@ function lockFolder(folder: string) {
     closeSync(file)
   }
 }
-
-export const containsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
 
 /** Returns a compressed archive of a folder that no process uses. Throws FolderInUse while the service runs. */
 export async function dumpFolder(folder: string): Promise<Buffer> {
@@ -256,6 +156,7 @@ async function unpack(dumped: Buffer, folder: string) {
     await client.close()
     makeContentsPrivate(folder)
   } catch (cause) {
+    // Throws OtherVersion, with the next step, for a backup of another version of PostgreSQL.
     findPGlite(folder)
     throw new Error('This is no whole backup of a Tallystick database. Nothing was changed.', { cause })
   }

@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import type { DatabaseUrl } from './database-url.ts'
 import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 
-/** The PostgreSQL channel. The function in migrations/0007_payloads.sql uses the same name. */
+/** The PostgreSQL channel. The function in engine/db/migrations/0002_payloads.sql uses the same name. */
 const CHANNEL = 'tallystick'
 
 /** Interval of the pings that verify the connection, and the timeout of a ping, in milliseconds. */
@@ -67,6 +67,7 @@ async function listenUntilLost(direct: DatabaseUrl, { receive, connected }: Subs
   let receivePing: () => void = () => undefined
   let lose: (error: Error) => void = () => undefined
   const lost = new Promise<never>((_, reject) => (lose = reject))
+  // Node.js would end the process if the connection were lost while no code awaits `lost`.
   lost.catch(() => undefined)
   const options = {
     ...connectionOptions(direct, 3 * PING_INTERVAL),

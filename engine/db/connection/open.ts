@@ -3,19 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/pglite'
 
-import type { Connection, Database } from './database.ts'
+import { casing, type Connection, type Database } from './database.ts'
 import { start } from './embedded.ts'
 import { describeStartError } from './connection-errors.ts'
 import { createEmbeddedNotifications } from './notifications.ts'
-import { observed } from './observer.ts'
+import { observedBy } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
-import { applyMigrations, type MigrationSession } from './migrate.ts'
-import { MigrationError } from './migration-files.ts'
-import { casing, migrateServer, openServer, type OpenOptions, openWithoutTimeouts } from './server.ts'
+import { applyMigrations, type MigrationSession } from '../migrate/migrate.ts'
+import { MigrationError } from '../migrate/migration-files.ts'
+import { migrateServer, openServer, type OpenOptions, openWithoutTimeouts } from './server.ts'
 
 export type { ServerOptions } from './server.ts'
 
-/** Returns whether a database URL is the address of a PostgreSQL server. Otherwise the database is embedded. */
+/**
+ * Returns whether a database URL is the address of a PostgreSQL server. Otherwise the database is embedded.
+ *
+ * @example
+ * isServer('postgres://localhost/app') // true; false for `memory:` and for a folder
+ */
 export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
 
 /**
@@ -26,7 +31,7 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
  * - any other value: the folder of an embedded PostgreSQL. Only one process at a time can open the folder.
  */
 export async function open(url: string, options: OpenOptions): Promise<Connection> {
-  const { migrationsFolder, onApplied, onMigrated } = options
+  const { onApplied, onMigrated } = options
   if (isServer(url)) {
     await migrate(url, options)
     return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
@@ -37,15 +42,20 @@ export async function open(url: string, options: OpenOptions): Promise<Connectio
     run: (text) => client.exec(text),
     transaction: (work) => client.transaction((tx) => work((text) => tx.exec(text))),
   }
-  const state = await applyMigrations(session, migrationsFolder, onApplied).catch(async (error: unknown) => {
+  const state = await applyMigrations(session, options, onApplied).catch(async (error: unknown) => {
     await embedded.close()
     throw error
   })
   onMigrated?.(state)
-  return { ...embedded, db: (options.observers ?? []).reduce(observed, embedded.db) }
+  return { ...embedded, db: observedBy(embedded.db, options.observers) }
 }
 
-/** Applies pending migrations to a PostgreSQL server. */
+/**
+ * Applies pending migrations to a PostgreSQL server.
+ *
+ * @example
+ * await migrate('postgres://localhost/app', { migrationsFolder })
+ */
 export async function migrate(
   url: string,
   {
@@ -62,6 +72,9 @@ export async function migrate(
 /**
  * Opens a database for work that takes long, with one connection and without timeouts. Applies no migrations. `setting` is the
  * name of the setting or option with the address.
+ *
+ * @example
+ * const { db, close } = await openForLongWork(url, 'DATABASE_URL')
  */
 export async function openForLongWork(
   url: string,
@@ -83,7 +96,12 @@ const rethrowStartError =
     throw error instanceof MigrationError ? error : describeStartError(setting, error)
   }
 
-/** Opens a database without applying migrations. */
+/**
+ * Opens a database without applying migrations.
+ *
+ * @example
+ * const { db, close } = await connect('.data')
+ */
 export const connect = (url: string): Promise<Connection> =>
   isServer(url) ? openServer(url, {}).catch(rethrowStartError('DATABASE_URL')) : openEmbedded(url)
 
@@ -101,7 +119,12 @@ async function openEmbedded(folder: string) {
 /** Timeout for the query of the readiness check, in milliseconds. */
 const READINESS_TIMEOUT = 2000
 
-/** Returns whether the database answers within READINESS_TIMEOUT. */
+/**
+ * Returns whether the database answers within READINESS_TIMEOUT.
+ *
+ * @example
+ * const isReady = await isReachable(db)
+ */
 export const isReachable = (db: Database) =>
   Promise.race([
     db.execute(sql`select 1`).then(

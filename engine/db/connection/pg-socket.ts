@@ -42,8 +42,7 @@ export function connectionOptions(database: DatabaseUrl, silence: number) {
     const server = selector ? await selector.choose() : first
     const socket = new Socket()
     selector?.track(socket, server)
-    // postgres.js adds its listeners later. Until then, an error of a socket without an `error` listener would end the
-    // process.
+    // postgres.js adds its listeners later. Until then, an error of a socket without an `error` listener would end the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       const error = socket.errored ?? unreachableError(`No server answers at ${names}`)

@@ -34,10 +34,9 @@ interface WritableServer {
 }
 
 /**
- * Selects the primary of several servers: the writable server with the highest timeline. Each promotion starts a
- * higher timeline, so a former primary that still accepts writes has a lower timeline. While connections are open, a
- * background check closes connections to a former primary. Statements on these connections then fail with an error
- * that `isOutage` recognizes.
+ * Selects the primary of several servers: the writable server with the highest timeline. Each promotion starts a higher timeline,
+ * so a former primary that still accepts writes has a lower timeline. While connections are open, a background check closes
+ * connections to a former primary. Statements on these connections then fail with an error that `isOutage` recognizes.
  *
  * `target_session_attrs=read-write` of the driver suffices when postgres.js recognizes a standby of PostgreSQL 14 or
  * later, and a former primary that still accepts writes.
@@ -119,9 +118,9 @@ async function findHighestTimeline(database: DatabaseUrl): Promise<WritableServe
     finished.abort()
   }
   const rank = ({ server }: WritableServer) => servers.indexOf(server)
-  return writable.reduce((best, each) => {
-    const order = each.timeline - best.timeline || rank(best) - rank(each)
-    return order > 0 ? each : best
+  return writable.reduce((best, other) => {
+    const order = other.timeline - best.timeline || rank(best) - rank(other)
+    return order > 0 ? other : best
   })
 }
 
@@ -161,8 +160,7 @@ async function requireWritable(
 
 /** Creates the socket for the connection of one check. */
 function createCheckSocket(server: Server) {
-  // postgres.js reads the server's host from properties of the socket for TLS, so the server's fields are copied to
-  // the socket.
+  // postgres.js reads the server's host from properties of the socket for TLS, so the server's fields are copied to the socket.
   const socket = Object.assign(new Socket(), server)
   let failure = 'closed the connection'
   return {

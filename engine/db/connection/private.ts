@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-import { codeOf } from './errors.ts'
+import { codeOf } from '../errors.ts'
 
 /** Thrown if all users of the machine have access to a file or folder, and this process cannot remove the access. */
 export class ExposedError extends Error {}

@@ -39,7 +39,7 @@ function createRowReader(fields: SelectedFieldsOrdered) {
 }
 
 /** Returns the function that decodes the values of a field. Undefined if the values need no decoding. */
-function decoderOf(field: SelectedFieldsOrdered[number]['field']): Decode | undefined {
+export function decoderOf(field: SelectedFieldsOrdered[number]['field']): Decode | undefined {
   if (is(field, Column)) {
     if (field.mapFromDriverValue === Column.prototype.mapFromDriverValue) return undefined
     return (value) => field.mapFromDriverValue(value)

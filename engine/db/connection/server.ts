@@ -5,12 +5,12 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 
 import { type DatabaseUrl, parseDatabaseUrl } from './database-url.ts'
-import type { Connection } from './database.ts'
+import { casing, type Connection } from './database.ts'
 import { createServerNotifications } from './notifications.ts'
-import { observed, type StatementObserver } from './observer.ts'
-import { setListConnections } from './pagination.ts'
-import { applyMigrations, type MigrationSession, type OnApplied } from './migrate.ts'
-import type { MigrationState } from './migrations.ts'
+import { observedBy, type StatementObserver } from './observer.ts'
+import { setListConnections } from '../pagination.ts'
+import { applyMigrations, type MigrationSession, type OnApplied } from '../migrate/migrate.ts'
+import type { MigrationState, WantedMigrations } from '../migrate/migrations.ts'
 import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 import { withRowReaders } from './row-reader.ts'
 
@@ -18,8 +18,6 @@ if (!('patchedFor' in postgres))
   throw new Error(
     'The PostgreSQL driver lacks db/patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
   )
-
-export const casing = 'snake_case'
 
 /** Settings of PostgreSQL for each connection, in milliseconds. */
 const TIMEOUTS = {
@@ -37,9 +35,7 @@ const SCHEMA = `-c search_path=${search_path}`
 /** Settings of PostgreSQL that the service requires, also through a pooler. */
 const REQUIRED = { ...TIMEOUTS, search_path }
 
-/**
- * Disables the timeouts during migrations, because a process can wait a long time for another process that migrates.
- */
+/** Disables the timeouts during migrations, because a process can wait a long time for another process that migrates. */
 const NO_TIMEOUTS = Object.keys(TIMEOUTS)
   .map((name) => `-c ${name}=0`)
   .join(' ')
@@ -83,15 +79,19 @@ const CONNECTION_PLANS = {
   pooled: { counts: { reads: 8, lists: 4, writes: 8 }, prepare: false, connection: {} },
 }
 
-export interface OpenOptions extends ServerOptions {
-  /** The folder of the migrations of the application. */
-  migrationsFolder: string
+export interface OpenOptions extends ServerOptions, WantedMigrations {
   /** Called with the name of each migration, after the migration has been applied. */
   onApplied?: OnApplied
   /** Called with the state of the migrations, after pending migrations have been applied. */
   onMigrated?: (state: MigrationState) => void
 }
 
+/**
+ * How a PostgreSQL server is used, in addition to its URL.
+ *
+ * @example
+ * const connection = await open(url, { migrationsFolder, directUrl: 'postgres://db.internal/app' })
+ */
 export interface ServerOptions {
   /** URL of the PostgreSQL server itself. Set if the database URL is the URL of a connection pooler. */
   directUrl?: string | undefined
@@ -132,7 +132,8 @@ export async function openServer(
     throw error
   })
   const createDatabase = (client: postgres.Sql) =>
-    observers.reduce(observed, withRowReaders(drizzle(client, { casing })))
+    observedBy(withRowReaders(drizzle(client, { casing })), observers)
+  // Drizzle sends selects, counts and statements with CTEs to the second argument, other statements and transactions to the first.
   const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
   setListConnections(db, createDatabase(lists))
   const direct = directUrl === undefined ? database : parseDatabaseUrl(directUrl)
@@ -153,7 +154,7 @@ const startupParameters = <Own extends { options?: string }>({ startup }: Databa
  */
 export async function migrateServer(
   url: string,
-  { migrationsFolder, onApplied }: Pick<OpenOptions, 'migrationsFolder' | 'onApplied'>,
+  { onApplied, ...wanted }: Pick<OpenOptions, 'migrationsFolder' | 'queues' | 'onApplied'>,
 ): Promise<MigrationState> {
   const migrator = connectWithoutTimeouts(url)
   try {
@@ -163,7 +164,7 @@ export async function migrateServer(
       run: (text) => migrator.unsafe(text),
       transaction: (work) => migrator.begin((tx) => work((text) => tx.unsafe(text))),
     }
-    return await applyMigrations(session, migrationsFolder, onApplied)
+    return await applyMigrations(session, wanted, onApplied)
   } finally {
     await migrator.end()
   }

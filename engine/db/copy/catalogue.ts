@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from '../database.ts'
+import type { Database } from '../connection/database.ts'
+import { JOB_SCHEMA } from '../jobs/tables.ts'
 
 /** What a copy needs to know about a database. All names are quoted and have a schema. */
 export interface Catalogue {
@@ -29,6 +30,8 @@ export async function query<Row>(db: Database, statement: SQL): Promise<Row[]> {
 
 /** Condition: a relation belongs to the engine or the application, and not to an extension or to the migrations. */
 const isOwn = sql`nspname !~ '^pg_' and nspname not in ('information_schema', 'drizzle')
+  -- The migrations fill these tables.
+  and not (nspname = ${JOB_SCHEMA} and relname in ('version', 'queue'))
   and not exists (select from pg_depend
     where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from '../database.ts'
+import type { Database } from '../connection/database.ts'
 import { type Catalogue, findFilledTable, query, readCatalogue, type Table } from './catalogue.ts'
 import { CopyError, filledError, rethrowFor } from './error.ts'
 import { copyRows, measureTable } from './rows.ts'

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from '../database.ts'
+import type { Database } from '../connection/database.ts'
 import { requireRow } from '../statements.ts'
 import { query, type Table } from './catalogue.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 
-import type { Database } from '../database.ts'
+import type { Database } from '../connection/database.ts'
 import { query, type Table } from './catalogue.ts'
 import { rethrowFor } from './error.ts'
 import { sortByReferences } from './order.ts'
@@ -19,16 +19,16 @@ export async function withoutTriggers(
   const triggers = sorted.flatMap((table) =>
     table.triggers.map((trigger) => ({ ...trigger, table: table.name })),
   )
-  const keys = new Set(
+  const alterations = new Set(
     forward
       .filter(({ isDeferrable }) => !isDeferrable)
       .map(({ table, key }) => `alter table ${table} alter constraint ${key}`),
   )
   for (const { table, name } of triggers) await run(`alter table ${table} disable trigger ${name}`)
-  for (const alter of keys) await run(`${alter} deferrable initially deferred`)
+  for (const alter of alterations) await run(`${alter} deferrable initially deferred`)
   await run('set constraints all deferred')
   await work(sorted)
   await run('set constraints all immediate').catch(rethrowFor('The foreign keys'))
-  for (const alter of keys) await run(`${alter} not deferrable`)
+  for (const alter of alterations) await run(`${alter} not deferrable`)
   for (const { table, name, mode } of triggers) await run(`alter table ${table} ${mode} trigger ${name}`)
 }

@@ -1,9 +1,16 @@
 import { sql } from 'drizzle-orm'
 
-import type { Database } from './database.ts'
+import type { Database } from '../connection/database.ts'
+import { listPendingJobMigrations } from '../jobs/install.ts'
 import { toMigrationError } from './migration-errors.ts'
 import { type Migration, MigrationError, type Statement, withoutComments } from './migration-files.ts'
-import { type Comparison, compareMigrations, type MigrationState, toState } from './migrations.ts'
+import {
+  type Comparison,
+  compareMigrations,
+  type MigrationState,
+  toState,
+  type WantedMigrations,
+} from './migrations.ts'
 
 /** Sends one or more statements, without parameters. */
 type Run = (text: string) => Promise<unknown>
@@ -23,10 +30,10 @@ export type OnApplied = (name: string) => void
  */
 export async function applyMigrations(
   session: MigrationSession,
-  migrationsFolder: string,
+  wanted: WantedMigrations,
   onApplied: OnApplied = () => undefined,
 ): Promise<MigrationState> {
-  const comparisons = await compareMigrations(session.db, migrationsFolder)
+  const comparisons = await compareMigrations(session.db, wanted.migrationsFolder)
   const state = toState(comparisons)
   const breaking = state.unknown.find(({ isBreaking }) => isBreaking)
   if (breaking)
@@ -44,7 +51,24 @@ export async function applyMigrations(
       onApplied(migration.name)
     }
   }
-  return state
+  const ofJobs = await applyJobMigrations(session, wanted, onApplied)
+  return { ...state, pending: [...state.pending, ...ofJobs] }
+}
+
+/** Creates the schema and the queues of the jobs, after the migrations. Returns the names of the steps. */
+async function applyJobMigrations(
+  { db, transaction }: MigrationSession,
+  { queues = [] }: WantedMigrations,
+  onApplied: OnApplied,
+) {
+  const pending = await listPendingJobMigrations(db, queues)
+  for (const { name, text } of pending) {
+    await transaction(async (run) => {
+      await run(text)
+    })
+    onApplied(name)
+  }
+  return pending.map(({ name }) => name)
 }
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
@@ -119,7 +143,7 @@ async function removeInvalidIndex({ db, run }: MigrationSession, { text }: State
   if (name === '') return false
   const [index] = await db
     .select({
-      address: sql<string>`format('%I.%I', nspname, relname)`,
+      qualifiedName: sql<string>`format('%I.%I', nspname, relname)`,
       isValid: sql<boolean>`indisvalid`,
     })
     .from(
@@ -127,6 +151,6 @@ async function removeInvalidIndex({ db, run }: MigrationSession, { text }: State
     )
     .where(sql`indrelid = to_regclass(${table}) and relname = (parse_ident(${name}))[1]`)
   if (!index) return false
-  if (!index.isValid) await run(`drop index concurrently ${index.address}`)
+  if (!index.isValid) await run(`drop index concurrently ${index.qualifiedName}`)
   return index.isValid
 }

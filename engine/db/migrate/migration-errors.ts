@@ -1,5 +1,5 @@
-import { adviceForMessage } from './connection-errors.ts'
-import { codeOf, toErrorMessage } from './errors.ts'
+import { adviceForMessage } from '../connection/connection-errors.ts'
+import { codeOf, toErrorMessage } from '../errors.ts'
 import {
   linesIn,
   type Migration,

@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { toErrorMessage } from './errors.ts'
+import { toErrorMessage } from '../errors.ts'
 
 /** The folder of the engine's migrations, seen from the bundle in dist/start and from this file. */
 const engineFolder =
-  ['./engine-migrations', './migrations']
+  ['./engine-migrations', '../migrations']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((path) => existsSync(path)) ?? ''
 

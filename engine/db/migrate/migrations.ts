@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 
-import type { Database } from './database.ts'
+import type { Database } from '../connection/database.ts'
 import {
   type Journal,
   journalsOf,
@@ -8,9 +8,19 @@ import {
   MigrationError,
   readMigrations,
 } from './migration-files.ts'
-import { dummyTable, requireRow } from './statements.ts'
+import { listPendingJobMigrations } from '../jobs/install.ts'
+import { dummyTable, requireRow } from '../statements.ts'
 
-/** A migration in the database. Releases before the columns `name` and `breaking` stored neither. */
+// How this release recognizes what release 1.0.0 applied. Release 1.0.0 recorded all migrations in the table of the
+// application, with time and hash, but without name:
+//
+// - The engine now has a table of its own. Each migration of 1.0.0 was split into one of the engine and one of the application,
+//   which both have the time of the original. On a database of 1.0.0, the migrations of the engine with a recorded time are
+//   therefore applied (`inherited`), and the hashes of split migrations are not compared.
+// - A row without name belongs to the migration with its time. Rows without name that belong to none are from before 1.0.0.
+// - A database from before 1.0.0 has none of these times, and is refused.
+
+/** A migration in the database. Release 1.0.0 stored no `name`, and never `breaking`. */
 type Applied = Pick<Migration, 'time' | 'hash' | 'isBreaking'> & { name: string | undefined }
 
 async function exists(db: Pick<Database, 'select'>, name: string) {
@@ -33,6 +43,14 @@ async function readApplied(db: Pick<Database, 'select'>, journal: Journal): Prom
   return rows.map(({ name, ...row }) => ({ ...row, name: name ?? undefined }))
 }
 
+/** What an application needs of its database. */
+export interface WantedMigrations {
+  /** The folder of the migrations of the application. */
+  migrationsFolder: string
+  /** The names of the jobs of the application. */
+  queues?: readonly string[] | undefined
+}
+
 /** The state of the migrations of a database. */
 export interface MigrationState {
   /** The names of the migrations that are not applied yet, in the order of their application. */
@@ -51,10 +69,7 @@ export interface Comparison {
   unknown: Applied[]
   /** Applied migrations whose name the database has not stored yet. */
   unnamed: Migration[]
-  /**
-   * Migrations of the engine that a release applied before the engine had its own table of applied migrations. That release
-   * recorded them with the migrations of the service.
-   */
+  /** Migrations of the engine that release 1.0.0 applied, and recorded in the table of the application. */
   inherited: Migration[]
 }
 
@@ -67,10 +82,10 @@ export async function compareMigrations(
   const stored = (await readApplied(db, application)) ?? []
   const storedByEngine = await readApplied(db, engine)
   const ofEngine = readMigrations(engine)
-  const isFromBeforeEngine = !storedByEngine && stored.length > 0 && (await exists(db, 'verifications'))
+  const isOfEarlierRelease = !storedByEngine && stored.length > 0 && (await exists(db, 'verifications'))
   const times = new Set(stored.map(({ time }) => time))
-  const inherited = isFromBeforeEngine ? ofEngine.filter(({ time }) => times.has(time)) : []
-  if (isFromBeforeEngine && inherited.length === 0)
+  const inherited = isOfEarlierRelease ? ofEngine.filter(({ time }) => times.has(time)) : []
+  if (isOfEarlierRelease && inherited.length === 0)
     throw new MigrationError(
       'The database is older than this release can migrate. Start release 1.0.0 once, which applies the missing migrations, and then this release.',
     )
@@ -78,11 +93,7 @@ export async function compareMigrations(
     storedByEngine ?? inherited.map(({ name, time, hash, isBreaking }) => ({ name, time, hash, isBreaking }))
   return [
     { journal: engine, inherited, ...compare(ofEngine, appliedByEngine) },
-    {
-      journal: application,
-      inherited: [],
-      ...compare(readMigrations(application), stored, ofEngine),
-    },
+    { journal: application, inherited: [], ...compare(readMigrations(application), stored, ofEngine) },
   ]
 }
 
@@ -98,29 +109,29 @@ const hasHash = ({ hash, hashWithCrLf }: Migration, stored: string) =>
 
 /**
  * Compares migrations and applied migrations as sets. The hash of a row with the time of a migration in `split` is not
- * compared: releases before the engine had its own table recorded one migration, of which each table now has a part.
+ * compared: release 1.0.0 recorded the hash of the migration before it was split.
  */
 function compare(known: Migration[], applied: Applied[], split: readonly Migration[] = []) {
-  const others = new Set(applied)
-  const rows = new Map<Migration, Applied>()
+  const unmatched = new Set(applied)
+  const rowOf = new Map<Migration, Applied>()
   for (const rule of rules)
-    for (const migration of known.filter((each) => !rows.has(each))) {
-      const row = [...others].find((each) => rule(migration, each))
+    for (const migration of known) {
+      const row = rowOf.has(migration) ? undefined : [...unmatched].find((other) => rule(migration, other))
       if (!row) continue
-      rows.set(migration, row)
-      others.delete(row)
+      rowOf.set(migration, row)
+      unmatched.delete(row)
     }
   const splitTimes = new Set(split.map(({ time }) => time))
   const lastTime = Math.max(0, ...known.map(({ time }) => time))
   return {
-    pending: known.filter((migration) => !rows.has(migration)),
+    pending: known.filter((migration) => !rowOf.has(migration)),
     changed: known.filter((migration) => {
-      const row = rows.get(migration)
+      const row = rowOf.get(migration)
       return row && !splitTimes.has(row.time) && !hasHash(migration, row.hash)
     }),
-    unnamed: known.filter((migration) => rows.has(migration) && rows.get(migration)?.name === undefined),
-    // Rows without a name are of releases before 1.0.0, unless their time is later than each known time.
-    unknown: [...others].filter(({ name, time }) => name !== undefined || time > lastTime),
+    unnamed: known.filter((migration) => rowOf.has(migration) && rowOf.get(migration)?.name === undefined),
+    // Rows without a name are from before 1.0.0, unless their time is later than each known time.
+    unknown: [...unmatched].filter(({ name, time }) => name !== undefined || time > lastTime),
   }
 }
 
@@ -133,5 +144,11 @@ export const toState = (comparisons: readonly Comparison[]): MigrationState => (
 })
 
 /** Reads the state of the migrations. Changes nothing. Throws if this release cannot migrate the database. */
-export const readMigrationState = async (db: Pick<Database, 'select'>, migrationsFolder: string) =>
-  toState(await compareMigrations(db, migrationsFolder))
+export async function readMigrationState(
+  db: Pick<Database, 'select'>,
+  { migrationsFolder, queues = [] }: WantedMigrations,
+): Promise<MigrationState> {
+  const state = toState(await compareMigrations(db, migrationsFolder))
+  const ofJobs = await listPendingJobMigrations(db, queues)
+  return { ...state, pending: [...state.pending, ...ofJobs.map(({ name }) => name)] }
+}

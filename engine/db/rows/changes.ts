@@ -1,11 +1,14 @@
-import { and, eq, sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { and, Column, eq, getTableName, is, type Placeholder, SQL, sql } from 'drizzle-orm'
+import { type PgColumn, PgCustomColumn, type PgTable } from 'drizzle-orm/pg-core'
 
-import { type AcceptedVersions, differsFrom, hasAcceptedVersion, timeIf, versionIf } from '../columns.ts'
-import type { Database } from '../database.ts'
-import type { Person } from '../users.ts'
-import { type AnyRow, type Columns, hasOneRelation } from './lists.ts'
-import type { Viewer, Visibility } from './visibility.ts'
+import { comparable } from '../column-types.ts'
+import { type AcceptedVersions, hasAcceptedVersion, updatedIfChanged } from '../columns.ts'
+import type { Database } from '../connection/database.ts'
+import type { Person } from '../accounts/users.ts'
+import type { Columns } from './lists.ts'
+import { type AnyRow, hasOneRelation, suffixOfRelations } from './pages.ts'
+import { createVariants } from './variants.ts'
+import { type Viewer, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 /** What a row and its person must fulfill, so that a statement changes the row. */
 export interface Requirements {
@@ -17,13 +20,18 @@ export interface Requirements {
   parentRelations?: readonly string[] | undefined
 }
 
+/** Requirements, or those of a prepared statement. */
+interface Conditions extends Omit<Requirements, 'versions'> {
+  versions?: AcceptedVersions | readonly Placeholder[] | undefined
+}
+
 /** Returns the condition of a change: the row has the id and an accepted version, and the person has one of the relations. */
 export const createCondition =
-  (table: PgTable & { id: PgColumn }, { version }: Columns, visibility: Visibility) =>
-  (person: Person, id: unknown, { versions = 'any', relations }: Requirements) =>
+  (key: PgColumn, { version }: Columns, visibility: Visibility) =>
+  (viewer: Viewer, id: unknown, { versions = 'any', relations }: Conditions) =>
     and(
-      eq(table.id, id),
-      visibility.isVisible(person, relations),
+      eq(key, id),
+      visibility.isVisible(viewer, relations),
       version && hasAcceptedVersion(version, versions),
     )
 
@@ -31,46 +39,148 @@ export const createCondition =
 export const selectedBy = (columns: Columns, visibility: Visibility) => (viewer: Viewer) => ({
   ...columns,
   ...(!hasOneRelation(visibility) && { relation: sql<string>`(${visibility.relation(viewer)})` }),
+  ...countOf(visibility, viewer),
 })
 
+const countOf = ({ members }: Visibility, viewer: Viewer) =>
+  members?.count && { [members.count.field]: sql<number>`(${members.count.ofRow(viewer)})` }
+
+export type Values = Readonly<Record<string, unknown>>
+
+/** Returns the values of a row, with an id of the parent that PostgreSQL can compare. */
+export function withParentId(values: Values, columns: Columns, { parent }: Visibility): Values {
+  const column = parent && columns[parent.key]
+  return column && values[parent.key] !== undefined
+    ? { ...values, [parent.key]: comparable(column, values[parent.key]) }
+    : values
+}
+
 interface Options {
-  table: PgTable & { id: PgColumn }
+  table: PgTable
+  /** The column that identifies a row. */
+  key: PgColumn
   columns: Columns
   visibility: Visibility
   /** The fields that a change can set. */
   update: readonly string[]
 }
 
+/** A change of a row: with values, or with the placeholders of a prepared statement. */
+interface Change extends Conditions {
+  viewer: Viewer
+  id: unknown
+  /** The new values. */
+  values: Values
+}
+
+/** A query of Drizzle, which can be prepared. */
+interface Query extends PromiseLike<AnyRow[]> {
+  prepare(name: string | undefined): { execute(parameters: Values): Promise<AnyRow[]> }
+}
+
+const nameOfValue = (field: string) => `new.${field}`
+const nameOfVersion = (index: number) => `version${index}`
+
 /** The statements that change or delete a row with an id. Each contains who may change the row. */
-export function createChanges({ table, columns, visibility, update: fields }: Options) {
+export function createChanges({ table, key, columns, visibility, update: fields }: Options) {
   const { parent, isParentVisible } = visibility
-  const { version, updatedAt } = columns
+  const selectStatement = createVariants(getTableName(table))
+  const fieldsWithUpdateFn = Object.keys(columns).filter((field) => columns[field]?.onUpdateFn)
+  /** No placeholder can stand for SQL, which the encoder of a custom type can return, too. */
+  const isSql = ([field, value]: [string, unknown]) =>
+    is(value, SQL) || is(value, Column) || is(columns[field], PgCustomColumn)
 
-  const isChangeable = createCondition(table, columns, visibility)
-
+  const isChangeable = createCondition(key, columns, visibility)
   const returned = selectedBy(columns, visibility)
 
-  /** The new values, with the new time and version if a value differs. */
-  function valuesOf(changes: Readonly<Record<string, unknown>>) {
-    const given = Object.fromEntries(
-      fields.flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]])),
+  /** Returns the given values, and those of `$onUpdateFn`, which Drizzle would read only once for a prepared statement. */
+  function valuesOf(changes: Values): Values {
+    const given = fields.flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]]))
+    const updated = fieldsWithUpdateFn.map((field) => [field, columns[field]?.onUpdateFn?.()])
+    return Object.fromEntries([...updated, ...given]) as Values
+  }
+
+  /** Only given values change the time and the version of a row. */
+  const isCompared = ([field]: [string, unknown]) => fields.includes(field)
+
+  function updateQuery(db: Database, { viewer, id, values, parentRelations, ...requirements }: Change) {
+    const target = parent && values[parent.key]
+    const isTargetVisible =
+      isParentVisible && parent && target !== undefined
+        ? isParentVisible(sql`${sql.param(target, columns[parent.key])}`, viewer, parentRelations)
+        : undefined
+    const compared = Object.fromEntries(Object.entries(values).filter(isCompared))
+    return db
+      .update(table)
+      .set({ ...values, ...updatedIfChanged(columns, compared) })
+      .where(and(isChangeable(viewer, id, requirements), isTargetVisible))
+      .returning(returned(viewer))
+  }
+
+  const selectQuery = (db: Database, { viewer, id, ...requirements }: Change) =>
+    db
+      .select(returned(viewer))
+      .from(table)
+      .where(isChangeable(viewer, id, requirements))
+
+  const deleteQuery = (db: Database, { viewer, id, ...requirements }: Change) =>
+    db
+      .delete(table)
+      .where(isChangeable(viewer, id, requirements))
+      .returning(columns)
+
+  /**
+   * Runs a statement, which is prepared for each combination of fields, nulls, relations and number of versions. Null has no
+   * placeholder, because Drizzle would encode it as a value of the column.
+   */
+  async function run(
+    name: string,
+    query: (db: Database, change: Change) => Query,
+    db: Database,
+    person: Person,
+    { id, values, versions = 'any', ...relations }: Requirements & Pick<Change, 'id' | 'values'>,
+  ) {
+    const entries = Object.entries(values)
+    if (entries.some(isSql))
+      return query(db, { viewer: person, id: comparable(key, id), values, versions, ...relations })
+    const variant = [
+      name,
+      ...entries.map(([field, value]) => `_${field}${value === null ? '_null' : ''}`),
+      suffixOfRelations(relations.relations),
+      relations.parentRelations ? `_to${suffixOfRelations(relations.parentRelations)}` : '',
+      versions === 'any' ? '' : `_of_${versions.length}_versions`,
+    ].join('')
+    const statement = selectStatement(variant, (db) =>
+      query(db, {
+        viewer: viewerPlaceholders,
+        id: sql.placeholder('id'),
+        values: Object.fromEntries(
+          entries.map(([field, value]) => [
+            field,
+            value === null ? null : sql.placeholder(nameOfValue(field)),
+          ]),
+        ),
+        versions:
+          versions === 'any' ? versions : versions.map((_, index) => sql.placeholder(nameOfVersion(index))),
+        ...relations,
+      }),
     )
-    const isChanged = differsFrom(columns, given)
-    return {
-      ...given,
-      ...(updatedAt && { updatedAt: timeIf(isChanged, updatedAt) }),
-      ...(version && { version: versionIf(isChanged, version) }),
-    }
+    return statement(db).execute({
+      userId: person.id,
+      email: person.email,
+      id: comparable(key, id),
+      ...Object.fromEntries(entries.map(([field, value]) => [nameOfValue(field), value])),
+      ...(versions !== 'any' &&
+        Object.fromEntries(versions.map((version, index) => [nameOfVersion(index), version]))),
+    })
   }
 
   return {
     /** Finds a row that the person may see, and locks it until the transaction ends. */
     async lock(tx: Database, person: Person, id: unknown) {
-      const rows = await tx
-        .select(returned(person))
-        .from(table)
-        .where(isChangeable(person, id, {}))
-        .for('update')
+      const rows = await selectQuery(tx, { viewer: person, id: comparable(key, id), values: {} }).for(
+        'update',
+      )
       return rows.at(0) as AnyRow | undefined
     },
 
@@ -79,38 +189,22 @@ export function createChanges({ table, columns, visibility, update: fields }: Op
       db: Database,
       person: Person,
       id: unknown,
-      changes: Readonly<Record<string, unknown>>,
+      given: Values,
       requirements: Requirements = {},
     ): Promise<AnyRow | undefined> {
-      const isPermitted = isChangeable(person, id, requirements)
-      const values = valuesOf(changes)
-      if (Object.keys(values).length === 0) {
-        const rows = await db.select(returned(person)).from(table).where(isPermitted)
-        return rows.at(0)
-      }
-      const target = parent && changes[parent.key]
-      const isTargetVisible =
-        isParentVisible && parent && target !== undefined
-          ? isParentVisible(
-              sql`${sql.param(target, columns[parent.key])}`,
-              person,
-              requirements.parentRelations,
-            )
-          : undefined
-      const rows = await db
-        .update(table)
-        .set(values)
-        .where(and(isPermitted, isTargetVisible))
-        .returning(returned(person))
+      const values = valuesOf(withParentId(given, columns, visibility))
+      // An update in SQL needs at least one value.
+      const isUpdate =
+        fields.some((field) => field in values) || (columns.updatedAt ?? columns.version) !== undefined
+      const rows = await (isUpdate
+        ? run('_update', updateQuery, db, person, { id, values, ...requirements })
+        : run('_find', selectQuery, db, person, { id, values, ...requirements }))
       return rows.at(0)
     },
 
     /** Returns the deleted row. Undefined if no row fulfills the requirements. */
     async remove(db: Database, person: Person, id: unknown, requirements: Requirements = {}) {
-      const rows = await db
-        .delete(table)
-        .where(isChangeable(person, id, requirements))
-        .returning(columns)
+      const rows = await run('_delete', deleteQuery, db, person, { id, values: {}, ...requirements })
       return rows.at(0)
     },
   }

@@ -4,170 +4,41 @@ import {
   eq,
   getTableColumns,
   getTableName,
-  type InferInsertModel,
   type InferSelectModel,
   sql,
   type SQLWrapper,
 } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 
-import type { Database } from '../database.ts'
-import { createKeyset, type Keyset, type SortKey, type SortValues } from '../keyset.ts'
-import type { PageRequest, Position, SizedRow } from '../pagination.ts'
+import { comparable } from '../column-types.ts'
+import { createKeyset } from '../keyset.ts'
 import { prepared } from '../statements.ts'
-import type { Person } from '../users.ts'
-import { createChanges, type Requirements, selectedBy } from './changes.ts'
+import type { Person } from '../accounts/users.ts'
+import { createChanges, selectedBy } from './changes.ts'
 import { createInsert } from './inserts.ts'
-import { type AnyRow, type Columns, createLists, type Given, hasOneRelation, largeFieldsOf } from './lists.ts'
+import { createLeaving } from './leaving.ts'
+import { type Columns, createLists, largeFieldsOf } from './lists.ts'
 import { createMembers } from './members.ts'
-import {
-  owned,
-  OWNER,
-  type RowRelations,
-  type Viewer,
-  viewerPlaceholders,
-  type Visibility,
-  type VisibilityOf,
-  withRelations,
-} from './visibility.ts'
+import type {
+  ChangesOf,
+  FieldOf,
+  InsertableOf,
+  NewRow,
+  RowsOptions,
+  RowsTable,
+  SortField,
+} from './options.ts'
+import { type AnyRow, hasOneRelation } from './pages.ts'
+import type { Related, Rows } from './queries.ts'
+import { withRelations } from './row-relations.ts'
+import { owned, type Viewer, viewerPlaceholders, type Visibility } from './visibility.ts'
 
-export { type MembersTable, owned, OWNER, shared, within } from './visibility.ts'
+export { type MembersTable, shared } from './shared.ts'
+export { owned, within } from './visibility.ts'
 export type { Member } from './members.ts'
 export type { Requirements } from './changes.ts'
-
-type RowsTable = PgTable & { id: PgColumn }
-
-type FieldOf<Table extends PgTable> = keyof InferSelectModel<Table> & string
-type InsertableOf<Table extends PgTable> = keyof InferInsertModel<Table> & FieldOf<Table>
-
-/** A column by which a list is sorted. */
-export interface SortField<Field extends string> extends Omit<SortKey, 'column'> {
-  column: Field
-}
-
-/** Who may see a row. By default, the account in the column `userId`: `owned()`. */
-type Visible<Table extends RowsTable> =
-  'userId' extends FieldOf<Table>
-    ? { visible?: VisibilityOf<FieldOf<Table>> }
-    : { visible: VisibilityOf<FieldOf<Table>> }
-
-/** The values of a new row. */
-export type NewRow<Table extends PgTable, Create extends PropertyKey> = Pick<
-  InferInsertModel<Table>,
-  Create & keyof InferInsertModel<Table>
->
-
-/** The values of a change. An omitted field keeps its value. */
-export type ChangesOf<Table extends PgTable, Update extends PropertyKey> = {
-  [Field in Update & keyof InferInsertModel<Table>]?: InferInsertModel<Table>[Field] | undefined
-}
-
-/** How an application uses the rows of a table. */
-export type RowsOptions<
-  Table extends RowsTable,
-  Create extends InsertableOf<Table>,
-  Update extends InsertableOf<Table>,
-  Filter extends FieldOf<Table>,
-  OrderName extends string,
-> = Visible<Table> & {
-  /** The fields that a new row gets from the caller. The database or `$defaultFn` sets the others. */
-  create: readonly Create[]
-  /** The fields that a change can set. */
-  update?: readonly Update[]
-  /** The fields by whose values a list can be filtered. */
-  filter?: readonly Filter[]
-  /** The fields with texts that `q` searches. */
-  search?: readonly FieldOf<Table>[]
-  /**
-   * The orders of a list by name: `{ due: [{ column: 'dueAt' }] }`. The first is the default. The id is always the last column. By
-   * default, the newest row is first.
-   */
-  orders?: Readonly<Record<OrderName, readonly SortField<FieldOf<Table>>[]>>
-  /** The field with the account that creates a row within a parent. The person has the relation `author`. */
-  author?: FieldOf<Table>
-  /** Further relations to a row that the person sees, by name: conditions on the row. */
-  relations?: RowRelations
-  /** Counts the rows of a list without a search, faster than `count(*)`. */
-  total?: (
-    db: Database,
-    person: Person,
-    filter: { [Key in Filter]?: InferSelectModel<Table>[Key] | undefined },
-  ) => Promise<number>
-}
-
-/** The relations of a person to a row, for example `['owner']` or `['agent', 'author']`. */
-export interface Related {
-  relations: readonly string[]
-}
-
-/** The values that select the rows of a list: of filters, the search `q`, the id of a parent, and the name of the order. */
-export type ListSelection = Given & { q?: string | undefined; order?: string | undefined }
-
-/**
- * The queries of a table. Each reads or changes only rows that the person may see.
- *
- * @example
- * const book = await bookRows.find(db, user, input.id)
- */
-export interface Rows<Row = object, New = never, Changes = never> {
-  table: RowsTable
-  name: string
-  visibility: Visibility
-  /** Whether the rows have a version, which changes compare with `If-Match`. */
-  isVersioned: boolean
-  /** Whether the ids are texts, for example UUIDs. */
-  hasTextIds: boolean
-  /** The keyset of an order. Undefined for the default order of tables without `orders`: newest first. */
-  keysetOf: (order: string | undefined) => Keyset | undefined
-  /** The values that limit the bytes of a page. */
-  textsOf: (row: object) => readonly unknown[]
-  list: (
-    db: Database,
-    person: Person,
-    page: RowsRequest,
-    selection?: ListSelection,
-    relations?: readonly string[],
-  ) => Promise<SizedRow<Omit<Row, 'version'> & Related>[]>
-  /** Counts the rows of a list. */
-  total: (
-    db: Database,
-    person: Person,
-    selection?: ListSelection,
-    relations?: readonly string[],
-  ) => Promise<number>
-  /** Finds a row that the person may see. */
-  find: (db: Database, person: Person, id: unknown) => Promise<(Row & Related) | undefined>
-  /** Finds a row that the person may see, and locks it until the transaction ends. */
-  lock: (tx: Database, person: Person, id: unknown) => Promise<(Row & Related) | undefined>
-  /** Inserts a row. Undefined if the person may not see its parent with one of these relations. */
-  insert: (
-    db: Database,
-    person: Person,
-    row: New,
-    relations?: readonly string[],
-  ) => Promise<(Row & Related) | undefined>
-  /** Changes a row that fulfills the requirements. Undefined if there is no such row. */
-  update: (
-    db: Database,
-    person: Person,
-    id: unknown,
-    changes: Changes,
-    requirements?: Requirements,
-  ) => Promise<(Row & Related) | undefined>
-  /** Deletes a row that fulfills the requirements. Returns the deleted row. Undefined if there is no such row. */
-  remove: (db: Database, person: Person, id: unknown, requirements?: Requirements) => Promise<Row | undefined>
-  /** Deletes all rows that the person owns. */
-  clear: (db: Database, person: Person) => PromiseLike<unknown>
-  /** The query of an export: the rows that the person owns or wrote, newest first. */
-  all: (db: Database, person: Person) => SQLWrapper & PromiseLike<(Row & { relation?: string })[]>
-  /** The people with access to a row by address. Undefined if the rows have no members. */
-  members: ReturnType<typeof createMembers> | undefined
-  /** Lists the ids that a list of all rows depends on, besides the account: of the parents, or of rows of other people. */
-  listSources: (db: Database, person: Person) => Promise<(string | number)[]>
-}
-
-/** A page, from the beginning of a list or after a position in its order. */
-export type RowsRequest = PageRequest<Position | SortValues>
+export type { RowsTable } from './options.ts'
+export type { ListSelection, Related, Rows, RowsRequest } from './queries.ts'
 
 /**
  * The queries of a table, from one declaration. Every query takes a person, and reads or changes only rows that the person may
@@ -184,12 +55,20 @@ export function rows<
   const Update extends InsertableOf<Table> = never,
   const Filter extends FieldOf<Table> = never,
   const OrderName extends string = never,
+  Role extends string = never,
+  Count extends string = never,
 >(
   table: Table,
-  options: RowsOptions<Table, Create, Update, Filter, OrderName>,
-): Rows<InferSelectModel<Table>, NewRow<Table, Create>, ChangesOf<Table, Update>> {
-  type Row = InferSelectModel<Table>
-  const { create, update = [], filter = [], search = [], author, total } = options
+  options: RowsOptions<Table, Create, Update, Filter, OrderName, Role, Count>,
+): Rows<
+  InferSelectModel<Table> & Record<Count, number>,
+  NewRow<Table, Create>,
+  ChangesOf<Table, Update>,
+  Role,
+  Table
+> {
+  type Row = InferSelectModel<Table> & Record<Count, number>
+  const { key = 'id', create, update = [], filter = [], search = [], author, total } = options
   /** The types of Drizzle cannot select from a table that a type parameter stands for. */
   const anyTable: PgTable = table
   const name = getTableName(table)
@@ -199,39 +78,39 @@ export function rows<
     if (!column) throw new Error(`The table ${name} has no column ${field}`)
     return column
   }
+  const keyColumn = columnOf(key)
   const isAuthor = author && ((viewer: Viewer) => eq(columnOf(author), viewer.id))
   const visibility: Visibility = withRelations(
     (options.visible ?? owned())(
       table,
       columns as Record<FieldOf<Table>, PgColumn> & Record<'userId', PgColumn>,
     ),
-    {
-      ...(isAuthor && { author: isAuthor }),
-      ...options.relations,
-    },
+    { ...(isAuthor && { author: isAuthor }), ...options.relations },
   )
+  // A list of own rows does not read the owner, who is the caller: `related` adds the owner.
   const listed: Columns = Object.fromEntries(
     Object.entries(columns).filter(
       ([field]) => field !== 'version' && !(field === visibility.owner && hasOneRelation(visibility)),
     ),
   )
-  const orders = new Map(
-    Object.entries<readonly SortField<string>[]>(options.orders ?? {}).map(([key, fields]) => {
-      const keys = fields.map(({ column, ...key }) => ({ ...key, column: columnOf(column) }))
-      const [last] = keys.slice(-1)
-      return [
-        key,
-        createKeyset(...keys, { column: table.id, ...(last?.direction && { direction: last.direction }) }),
-      ]
+  const keysets = new Map(
+    Object.entries<readonly SortField<string>[]>(options.orders ?? {}).map(([order, fields]) => {
+      const sortKeys = fields.map(({ column, ...sorting }) => ({ ...sorting, column: columnOf(column) }))
+      const direction = sortKeys.at(-1)?.direction
+      return [order, createKeyset(...sortKeys, { column: table.id, ...(direction && { direction }) })]
     }),
   )
-  const [defaultOrder] = orders.keys()
-  const lists = createLists({ table, columns, listed, visibility, filters: filter, search })
-  const insert = createInsert({ table, columns, visibility, create, creator: visibility.owner ?? author })
-  const changes = createChanges({ table, columns, visibility, update })
-  const largeFields = largeFieldsOf(listed)
+  const [defaultOrder] = keysets.keys()
+  const { owner, ownerRelation, members } = visibility
+  const largeFields = largeFieldsOf(listed).filter((field) => field !== owner && field !== author)
+  const lists = createLists({ table, columns, listed, visibility, largeFields, filters: filter, search })
+  const insert = createInsert({ table, columns, visibility, create, creator: owner ?? author })
+  const changes = createChanges({ table, key: keyColumn, columns, visibility, update })
 
-  const ofOwner = [OWNER]
+  const ofOwner = [ownerRelation]
+
+  /** The relations to a row whose statement does not select them: the same for all rows, or those to a new row. */
+  const sameRelations = hasOneRelation(visibility) ? visibility.relations : ofOwner
 
   const withRelation = selectedBy(columns, visibility)
 
@@ -239,32 +118,46 @@ export function rows<
     db
       .select(withRelation(viewerPlaceholders))
       .from(anyTable)
-      .where(and(eq(table.id, sql.placeholder('id')), visibility.isVisible(viewerPlaceholders)))
+      .where(and(eq(keyColumn, sql.placeholder('id')), visibility.isVisible(viewerPlaceholders)))
       .prepare(`${name}_find`),
   )
+  const selectKey = prepared((db) =>
+    db
+      .select({ key: keyColumn })
+      .from(anyTable)
+      .where(eq(keyColumn, sql.placeholder('id')))
+      .prepare(`${name}_exists`),
+  )
+
+  /** Adds the number of members of a row that the statement does not count: the row is new, or no longer exists. */
+  function withCount(row: AnyRow) {
+    if (members?.count) row[members.count.field] ??= 0
+    return row
+  }
 
   /**
    * Adds the relations, and the owner that a list of own rows does not select. Changes the row of the driver: a copy of each row
    * would take a fourth of the time of a list. The types of the statements do not know the table.
    */
   function related(row: AnyRow, { id }: Person) {
-    if (visibility.owner !== undefined) row[visibility.owner] ??= id
-    row.relations = row.relation?.split(',') ?? ofOwner
+    if (owner !== undefined) row[owner] ??= id
+    withCount(row).relations = row.relation?.split(',') ?? sameRelations
     return row as unknown as Row & Related
   }
-  const find = (row: AnyRow | undefined, person: Person) => row && related(row, person)
-  const keysetOf = (order = defaultOrder) => (order === undefined ? undefined : orders.get(order))
+  const relatedIfFound = (row: AnyRow | undefined, person: Person) => row && related(row, person)
+  const keysetOf = (order = defaultOrder) => (order === undefined ? undefined : keysets.get(order))
 
   return {
     table,
     name,
+    key,
     visibility,
     isVersioned: columns.version !== undefined,
     hasTextIds: table.id.dataType === 'string',
     keysetOf,
     textsOf: (row) => largeFields.map((field): unknown => Reflect.get(row, field) ?? null),
     async list(db, person, page, { order = defaultOrder, ...selection } = {}, relations) {
-      const rows = await lists.list(
+      const found = await lists.list(
         db,
         person,
         page,
@@ -272,32 +165,45 @@ export function rows<
         { name: order, keyset: keysetOf(order) },
         relations,
       )
-      return rows.map((row) => related(row, person) as Row & Related & { bytes: number })
+      return found.map((row) => related(row, person) as Row & Related & { bytes: number })
     },
     total: (db, person, { order: _, ...selection } = {}, relations) =>
       total && !selection.q
         ? total(db, person, selection as Parameters<typeof total>[2])
         : lists.total(db, person, selection, relations),
     async find(db, person, id) {
-      const rows = await selectOne(db).execute({ userId: person.id, email: person.email, id })
-      return find(rows[0], person)
+      const [row] = await selectOne(db).execute({
+        userId: person.id,
+        email: person.email,
+        id: comparable(keyColumn, id),
+      })
+      return relatedIfFound(row, person)
     },
-    lock: async (tx, person, id) => find(await changes.lock(tx, person, id), person),
-    insert: async (db, person, row, relations) => find(await insert(db, person, row, relations), person),
+    async exists(db, id) {
+      const found = await selectKey(db).execute({ id: comparable(keyColumn, id) })
+      return found.length > 0
+    },
+    lock: async (tx, person, id) => relatedIfFound(await changes.lock(tx, person, id), person),
+    insert: async (db, person, row, relations) =>
+      relatedIfFound(await insert(db, person, row, relations), person),
     update: async (db, person, id, values, requirements) =>
-      find(await changes.update(db, person, id, values, requirements), person),
-    remove: async (db, person, id, requirements) =>
-      (await changes.remove(db, person, id, requirements)) as Row | undefined,
-    clear: (db, person) => db.delete(anyTable).where(visibility.isVisible(person, [OWNER])),
+      relatedIfFound(await changes.update(db, person, id, values, requirements), person),
+    remove: async (db, person, id, requirements) => {
+      const row = await changes.remove(db, person, id, requirements)
+      return row && (withCount(row) as Row)
+    },
+    clear: (db, person) => db.delete(anyTable).where(visibility.isVisible(person, ofOwner)),
     all: (db, person) => {
       const query = db
         .select(withRelation(person))
         .from(anyTable)
-        .where(visibility.isVisible(person, author === undefined ? [OWNER] : [OWNER, 'author']))
+        .where(visibility.isVisible(person, author === undefined ? ofOwner : [...ofOwner, 'author']))
         .orderBy(...(columns.createdAt ? [desc(columns.createdAt)] : []), desc(table.id))
       return query as unknown as SQLWrapper & PromiseLike<(Row & { relation?: string })[]>
     },
-    members: visibility.members && createMembers(table, visibility, visibility.members),
-    listSources: lists.listSources,
+    leaving:
+      members && createLeaving({ items: table, key: keyColumn, owner: columnOf(owner ?? ''), members }),
+    members: members && createMembers<Role>({ items: table, key: keyColumn, visibility, members }),
+    sources: lists.sources,
   }
 }

@@ -1,16 +1,16 @@
 import { getTableName, is, SQL, sql } from 'drizzle-orm'
-import { toSnakeCase } from 'drizzle-orm/casing'
 import { type PgColumn, PgJson, PgJsonb, type PgTable, pgTable, text } from 'drizzle-orm/pg-core'
 
-import type { Database } from '../database.ts'
-import { isConstraintViolation } from '../errors.ts'
+import { columnName } from '../column-types.ts'
+import type { Database } from '../connection/database.ts'
+import { isConstraintViolation, isDataException } from '../errors.ts'
 import { coalesced, requireRow } from '../statements.ts'
-import type { Person } from '../users.ts'
-import type { AnyRow, Columns } from './lists.ts'
+import type { Person } from '../accounts/users.ts'
+import { type Values, withParentId } from './changes.ts'
+import type { Columns } from './lists.ts'
+import { type AnyRow, suffixOfRelations } from './pages.ts'
 import { createVariants } from './variants.ts'
 import { type Visibility, viewerPlaceholders } from './visibility.ts'
-
-type Values = Readonly<Record<string, unknown>>
 
 interface Options {
   table: PgTable & { id: PgColumn }
@@ -28,9 +28,6 @@ const MAX_CONCURRENT_INSERTS = 4
 /** Maximum number of rows in one statement. */
 const MAX_INSERTED = 32
 
-/** The name of a column in the database. */
-export const columnName = ({ keyAsName, name }: PgColumn) => (keyAsName ? toSnakeCase(name) : name)
-
 /**
  * Creates the function that inserts a row. Returns undefined if the person may not see the parent of the row with one of the
  * relations. Rows without a parent are inserted together with the rows of concurrent callers, in one statement with one commit.
@@ -39,10 +36,13 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
   const name = getTableName(table)
   const { isParentVisible, parent } = visibility
   const selectInsert = createVariants(name)
-  const defaults = Object.entries(columns).flatMap(([field, { defaultFn, onUpdateFn, default: value }]) => {
-    const createValue = defaultFn ?? (value === undefined ? onUpdateFn : undefined)
-    return createValue ? [[field, createValue] as const] : []
-  })
+  // As in inserts of Drizzle, `$onUpdateFn` also gives the first value of a column without a default.
+  const defaults = Object.entries(columns).flatMap(
+    ([field, { defaultFn, onUpdateFn, default: ofDatabase }]) => {
+      const createValue = defaultFn ?? (ofDatabase === undefined ? onUpdateFn : undefined)
+      return createValue ? [[field, createValue] as const] : []
+    },
+  )
 
   /** The values of a row, without the values that the database sets. */
   function valuesOf(person: Person, given: Values): Values {
@@ -58,7 +58,7 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
    * object has only the columns of the new row: Drizzle would otherwise insert null into the others.
    */
   const insertStatement = (fields: readonly string[], relations: readonly string[] | undefined) =>
-    selectInsert(`_insert_${[...fields, ...(relations ?? [])].map(toSnakeCase).join('_')}`, (db) => {
+    selectInsert(`_insert_${fields.join(',')}${suffixOfRelations(relations)}`, (db) => {
       const names = fields.map((field) => columnName(columns[field] as PgColumn))
       const insertable = pgTable(name, Object.fromEntries(names.map((column) => [column, text(column)])))
       const newColumns = names.map((column) => sql`new.${sql.identifier(column)}`)
@@ -102,14 +102,11 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
     insertStatement(
       fields,
       relations,
-    )(db).execute({
-      rows: encodeAll(rows),
-      userId: person?.id,
-      email: person?.email,
-    }) as Promise<AnyRow[]>
+    )(db).execute({ rows: encodeAll(rows), userId: person?.id, email: person?.email }) as Promise<AnyRow[]>
 
   /**
-   * If a row violates a constraint, inserts each row separately, so that only the callers of invalid rows receive an error.
+   * If a row violates a constraint or has a value that its column cannot store, inserts each row separately, so that only the
+   * callers of invalid rows receive an error.
    */
   const createLoader = (fields: readonly string[]) =>
     coalesced(
@@ -118,7 +115,7 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
         try {
           return await execute(db, fields, rows)
         } catch (error) {
-          if (!isConstraintViolation(error)) throw error
+          if (!isConstraintViolation(error) && !isDataException(error)) throw error
           return Promise.all(
             rows.map((row) =>
               execute(db, fields, [row]).then(requireRow, (failure: unknown) => failure as Error),
@@ -131,7 +128,7 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
   const loaders = new Map<string, ReturnType<typeof createLoader>>()
 
   return async (db: Database, person: Person, given: Values, relations?: readonly string[]) => {
-    const values = valuesOf(person, given)
+    const values = valuesOf(person, withParentId(given, columns, visibility))
     const fields = Object.keys(values)
     if (parent) return (await execute(db, fields, [values], person, relations)).at(0)
     const key = fields.join()

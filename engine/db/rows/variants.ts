@@ -1,4 +1,6 @@
-import type { Database } from '../database.ts'
+import { toSnakeCase } from 'drizzle-orm/casing'
+
+import type { Database } from '../connection/database.ts'
 import { prepared } from '../statements.ts'
 
 /** Maximum number of statements of a kind that are prepared for each table. PostgreSQL keeps the plan of each. */
@@ -11,7 +13,7 @@ interface Query<Statement> {
 
 /**
  * Prepares a statement for each combination of filters, on its first use. Further combinations are built for each call, and
- * are not named.
+ * are not named. The names are for metrics and traces: the driver identifies a statement by its text.
  */
 export function createVariants(table: string) {
   const known = new Map<string, (db: Database) => unknown>()
@@ -22,7 +24,7 @@ export function createVariants(table: string) {
     const statement = known.get(variant)
     if (statement) return statement as (db: Database) => Statement
     if (known.size >= MAX_PREPARED) return (db) => build(db).prepare(undefined)
-    const created = prepared((db) => build(db).prepare(`${table}${variant}`))
+    const created = prepared((db) => build(db).prepare(`${table}_${toSnakeCase(variant)}`))
     known.set(variant, created)
     return created
   }

@@ -1,9 +1,9 @@
 import type { AnyProcedure } from '@orpc/server'
 import { actionsOf, isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract/internal'
 
-import { concernsItem, fieldSchemaOf } from '../guard/required-permissions.ts'
-import type { Items } from '../items.ts'
-import type { Resource, Resources } from '../resource.ts'
+import { concernsItem, fieldSchemaOf } from '../../guard/permissions.ts'
+import type { Items } from '../../call/items.ts'
+import type { Resource, Resources } from '../../app/resource.ts'
 import { suggest } from './suggestions.ts'
 
 /** A procedure with the resource that it belongs to. */
@@ -79,10 +79,31 @@ const actionsWithItems = ({ resource, resources, procedure }: Declared) =>
 
 const permittedBy = (items: Items | undefined) => Object.values(items?.permissions ?? {}).flat()
 
-const isCheckedByStatement = ({ resource: { items }, procedure }: Declared) =>
-  metaOf(procedure).ifMatch && metaOf(procedure).action !== undefined && items?.ifMatch?.by === 'statement'
-
 const checksOfItems: readonly Check[] = [
+  ({ procedure }) =>
+    metaOf(procedure).grantsAccess && !metaOf(procedure).audit
+      ? "`sharing` changes who has access; name the entry in the audit trail: `.meta({ audit: 'projects.invite' })`"
+      : undefined,
+  ({ resource, procedure }) => {
+    const { parent, relations = [] } = resource.rows?.visibility ?? {}
+    const meta = metaOf(procedure)
+    // With one relation, whoever sees the parent owns the parent.
+    const isChecked = !parent || relations.length === 1 || actionsOf(meta).some(({ id }) => id === parent.key)
+    return !isChecked &&
+      isChange(procedure) &&
+      meta.access === 'signedIn' &&
+      fieldSchemaOf(procedure['~orpc'], parent.key)
+      ? `the input names a parent in \`${parent.key}\`, but no action permits it: everybody who sees the parent could add rows. Add \`{ name: 'CREATE_…', id: '${parent.key}' }\` to \`action\``
+      : undefined
+  },
+  ({ procedure }) => {
+    const ids = actionsOf(metaOf(procedure)).map(({ id }) => id)
+    const repeated = ids.find((id, index) => ids.indexOf(id) < index)
+    return (
+      repeated &&
+      `two actions concern the item in \`${repeated}\`; declare one action, and permit it to the relations that may do both`
+    )
+  },
   (declared) => {
     const { resources } = declared
     for (const { action, items } of actionsWithItems(declared)) {
@@ -97,11 +118,12 @@ const checksOfItems: readonly Check[] = [
   ({ resource: { rows }, resources, procedure }) => {
     const { parent } = rows?.visibility ?? {}
     const other = actionsOf(metaOf(procedure)).find(
-      ({ of = '', id }) => id === parent?.key && resources[of]?.rows?.table !== parent.rows.table,
+      ({ of, id }) =>
+        of !== undefined && id === parent?.key && resources[of]?.rows?.table !== parent.rows.table,
     )
     return (
       other &&
-      `the field ${other.id} names a parent of the rows, but the action ${other.name} belongs to ${other.of ?? 'the resource itself'}; name the resource of the parent with \`of\``
+      `the field ${other.id} names a parent of the rows, but the action ${other.name} belongs to ${other.of}; name the resource of the parent with \`of\`, or no resource for the permissions of the rows themselves`
     )
   },
   (declared) => {
@@ -122,10 +144,6 @@ const checksOfItems: readonly Check[] = [
     metaOf(procedure).ifMatch && !items?.ifMatch
       ? 'the resource has no entity tag for If-Match; add `ifMatch` to its items'
       : undefined,
-  (declared) =>
-    isCheckedByStatement(declared) && Object.keys(declared.resource.items?.permissions ?? {}).length > 1
-      ? 'a statement can check If-Match only if the owner is the only relation'
-      : undefined,
   ({ procedure }) => {
     const { idempotencyKey, ifMatch } = metaOf(procedure)
     return idempotencyKey && ifMatch
@@ -144,25 +162,27 @@ const checksOfOthers: readonly Check[] = [
       ? undefined
       : `\`maxBytes\` is ${maxBytes}, but must be a number of bytes from 1 to ${MAX_BYTES} (16 MiB)`
   },
-  ({ procedure }) => {
-    const own = actionsOf(metaOf(procedure)).find(({ of }) => of === undefined)
+  ({ resource: { items }, procedure }) => {
+    const own = actionsOf(metaOf(procedure)).find(
+      ({ of, id }) => of === undefined && id !== items?.parent?.key,
+    )
     return metaOf(procedure).reads && own
       ? `the state of a topic cannot need the action ${own.name} of an item; name the parent of the items with \`of\``
       : undefined
   },
   ({ procedure }) => {
     const { access, rateLimit, watches } = metaOf(procedure)
-    return access === 'public' && rateLimit?.personal && !watches
-      ? `the limit ${rateLimit.name} counts by account, but a public procedure has no caller; remove \`personal: true\`, so that the limit counts by network`
+    return access === 'public' && rateLimit?.perAccount && !watches
+      ? `the limit ${rateLimit.name} counts by account, but a public procedure has no caller; remove \`perAccount: true\`, so that the limit counts by network`
       : undefined
   },
   (declared) => {
     const hasInput = declared.procedure['~orpc'].inputSchema !== undefined
-    const { constant, access, rateLimit, secrets } = metaOf(declared.procedure)
-    if (!constant) return undefined
+    const { fixedAnswer, access, rateLimit, secrets } = metaOf(declared.procedure)
+    if (!fixedAnswer) return undefined
     const isSame = !hasInput && access === 'public' && !rateLimit && !secrets
     return isSame && !isChange(declared.procedure)
       ? undefined
-      : '`constant` sends the first answer to all callers, so the procedure must be a public GET without input, limit and secrets; remove `constant: true`'
+      : '`fixedAnswer` sends the first answer to all callers, so the procedure must be a public GET without input, limit and secrets; remove `fixedAnswer: true`'
   },
 ]

@@ -1,6 +1,6 @@
 import type { AnyContractRouter } from '@orpc/contract'
 
-import { listNamedUses } from '../openapi/named-schemas.ts'
+import { listNamedUses } from '../../openapi/named-schemas.ts'
 
 /** Two schemas with one name would be one component of the OpenAPI document, so that one of them would be missing. */
 export function mistakesOfSchemas(contract: AnyContractRouter) {

@@ -2,14 +2,15 @@
 export function suggest(name: string, known: Iterable<string>) {
   const maximum = Math.max(2, Math.floor(name.length / 3))
   const [closest] = [...new Set(known)]
-    .map((each) => ({ each, distance: distanceBetween(name.toLowerCase(), each.toLowerCase()) }))
-    .filter(({ each, distance }) => each !== name && distance <= maximum)
+    .map((other) => ({ other, distance: distanceBetween(name.toLowerCase(), other.toLowerCase()) }))
+    .filter(({ other, distance }) => other !== name && distance <= maximum)
     .sort((a, b) => a.distance - b.distance)
-  return closest ? `; did you mean ${closest.each}?` : ''
+  return closest ? `; did you mean ${closest.other}?` : ''
 }
 
 /** Returns the Levenshtein distance: the number of inserted, removed and replaced characters. */
 function distanceBetween(a: string, b: string) {
+  /** The distances from a prefix of `a` to each prefix of `b`. */
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of Array.from(a).entries()) {
     const next = [i + 1]

@@ -1,8 +1,8 @@
 import { metaOf, type Topic } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
-import type { Resource } from '../resource.ts'
-import { isZod, partsOf, type Schema, schemasOf, typesOf } from '../values/schema.ts'
+import type { Resource } from '../../app/resource.ts'
+import { isZod, partsOf, type Schema, schemasOf, typesOf } from '../../values/schema.ts'
 import { type Declared, isDefined } from './procedures.ts'
 import { suggest } from './suggestions.ts'
 
@@ -28,9 +28,9 @@ export function mistakesOfTopics(all: readonly Declared[], resources: readonly R
     readers.length > 0 ? '' : suggest(name, read) || '; declare `reads` in the procedure that lists the state'
   const mistakesOf = (topic: Topic) => {
     const { name, access, input } = topic
-    const isTopic = (each: { topic: Topic }) => each.topic === topic
+    const isOfTopic = (declared: { topic: Topic }) => declared.topic === topic
     const readers = all.filter(({ procedure }) => metaOf(procedure).reads === topic)
-    const sameName = [...topics].filter((each) => each.name === name)
+    const sameName = [...topics].filter((other) => other.name === name)
     return [
       ...(readers.length === 1
         ? []
@@ -46,9 +46,9 @@ export function mistakesOfTopics(all: readonly Declared[], resources: readonly R
       ...(TOPIC_NAME.test(name)
         ? []
         : [`The name of the topic ${name} must consist of at most 31 letters, digits, \`-\` and \`_\``]),
-      ...(watches.filter(isTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
-      ...(views.filter(isTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
-      ...(access === 'public' && (input ?? watches.find(isTopic))
+      ...(watches.filter(isOfTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
+      ...(views.filter(isOfTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
+      ...(access === 'public' && (input ?? watches.find(isOfTopic))
         ? [`The topic ${name} is public, and can have neither an input nor \`watch\``]
         : []),
       ...mistakesOfParent(topic, readers),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { codeOf } from 'tallystick/internal/db/errors'
-import { findEngine, forEachPackage, type PackageName } from './packages.ts'
+import { findDevPackage, forEachPackage, type PackageName } from './packages.ts'
 
 /** The folder of a project with the archives of the engine. */
 export const VENDOR = 'vendor'
@@ -16,15 +16,14 @@ interface Archive {
 
 /** Packs the packages of the engine, which no registry has yet. */
 export function packEngine(): Record<PackageName, Archive> {
-  const engine = findEngine()
-  return forEachPackage((name) => packFolder(join(engine, '..', name)))
+  const devPackage = findDevPackage()
+  return forEachPackage((name) => packFolder(join(devPackage, '..', name)))
 }
 
 /** Returns the versions of the packages in package.json: archives in the project. */
 export const archiveVersions = (archives: Record<PackageName, Archive>) =>
   forEachPackage((name) => `file:${VENDOR}/${archives[name].name}`)
 
-/** Packs the package in a folder. */
 export function packFolder(folder: string): Archive {
   const scratch = mkdtempSync(join(tmpdir(), 'tallystick-pack-'))
   try {

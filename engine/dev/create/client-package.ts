@@ -8,7 +8,7 @@ import { findInstalled, findPackage, readManifest } from './installed.ts'
 import { quoteWord } from './shell.ts'
 import { hashFolder, uniqueVersion } from './version.ts'
 
-const BUILDERS = 'tallystick-contract'
+const CONTRACT_PACKAGE = 'tallystick-contract'
 
 /**
  * Packs the contract of the project in the working folder as a package with typed clients, and without the service. Writes
@@ -35,14 +35,14 @@ export function packClient(destination: string): string[] {
 
 function writePackage(folder: string) {
   const project = readManifest('.')
-  const source = findInstalled(BUILDERS)
-  const builders = readManifest(source)
-  const query = `export * from '${BUILDERS}/query'\n`
+  const source = findInstalled(CONTRACT_PACKAGE)
+  const contractManifest = readManifest(source)
+  const query = `export * from '${CONTRACT_PACKAGE}/query'\n`
   for (const extension of ['js', 'd.ts']) writeFileSync(join(folder, 'dist', `query.${extension}`), query)
   includePackage(source, join(folder, 'dist'))
-  const peers = Object.keys(builders.peerDependencies ?? {})
+  const peers = Object.keys(contractManifest.peerDependencies ?? {})
   const declared: Record<string, string> = {
-    ...builders.dependencies,
+    ...contractManifest.dependencies,
     ...project.devDependencies,
     ...project.dependencies,
   }
@@ -73,9 +73,9 @@ function writePackage(folder: string) {
       './package.json': './package.json',
     },
     files: ['dist'],
-    dependencies: { ...builders.dependencies, ...Object.fromEntries(versions) },
-    peerDependencies: builders.peerDependencies,
-    peerDependenciesMeta: builders.peerDependenciesMeta,
+    dependencies: { ...contractManifest.dependencies, ...Object.fromEntries(versions) },
+    peerDependencies: contractManifest.peerDependencies,
+    peerDependenciesMeta: contractManifest.peerDependenciesMeta,
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
@@ -85,22 +85,22 @@ function writePackage(folder: string) {
  * contract import the copy. Not `bundleDependencies`, which yarn and bun do not support.
  */
 function includePackage(source: string, compiled: string) {
-  cpSync(join(source, 'dist'), join(compiled, BUILDERS), { recursive: true, dereference: true })
+  cpSync(join(source, 'dist'), join(compiled, CONTRACT_PACKAGE), { recursive: true, dereference: true })
   const { exports = {} } = readManifest(source)
   const paths = Object.entries(exports).flatMap(([path, entry]) =>
     typeof entry === 'string'
       ? []
-      : [[BUILDERS + path.slice(1), entry.default.replace('./dist', BUILDERS)] as const],
+      : [[CONTRACT_PACKAGE + path.slice(1), entry.default.replace('./dist', CONTRACT_PACKAGE)] as const],
   )
   replaceImports(compiled, new Map(paths))
 }
 
 /** The version of a package that only the types of other packages name, such as a package behind oRPC. */
 function versionBehind(name: string, packages: readonly string[]) {
-  const builders = findInstalled(BUILDERS)
+  const contractPackage = findInstalled(CONTRACT_PACKAGE)
   for (const other of packages) {
     // pnpm links only the packages that a package declares.
-    const folder = findPackage(other, process.cwd()) ?? findPackage(other, builders)
+    const folder = findPackage(other, process.cwd()) ?? findPackage(other, contractPackage)
     const behind = folder && findPackage(name, folder)
     if (behind) return readManifest(behind).version ?? ''
   }

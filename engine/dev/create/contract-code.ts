@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 
+import { filesIn } from './folder.ts'
 import { findInstalled, readManifest } from './installed.ts'
 
 /** The entry point of the client, and the contract. */
@@ -42,14 +43,11 @@ export function compileContract(folder: string) {
 const IMPORT = /\b((?:from|import)\s*\(?\s*)(['"])([^'"]+)\2/g
 
 /** The compiled files in a folder, and their types. */
-const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(js|d\.ts)$/.test(file))
-    .map((file) => join(folder, file))
+const compiledFilesIn = (folder: string) => filesIn(folder).filter((file) => /\.(js|d\.ts)$/.test(file))
 
 /** Replaces the paths of imports by files in the folder. */
 export function replaceImports(folder: string, files: ReadonlyMap<string, string>) {
-  for (const path of filesIn(folder)) {
+  for (const path of compiledFilesIn(folder)) {
     const code = readFileSync(path, 'utf8')
     const changed = code.replace(IMPORT, (all, start: string, quote: string, imported: string) => {
       const file = files.get(imported)
@@ -63,7 +61,7 @@ export function replaceImports(folder: string, files: ReadonlyMap<string, string
 
 /** The names of the packages that compiled files import, also in their types. */
 export function importsIn(folder: string) {
-  const paths = filesIn(folder).flatMap((path) =>
+  const paths = compiledFilesIn(folder).flatMap((path) =>
     Array.from(readFileSync(path, 'utf8').matchAll(IMPORT), ([, , , imported = '']) => imported),
   )
   const names = paths

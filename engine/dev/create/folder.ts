@@ -6,6 +6,12 @@ import { codeOf } from 'tallystick/internal/db/errors'
 /** The files of a project by path, with slashes. */
 export type Files = ReadonlyMap<string, string | Buffer>
 
+/** Lists the files in a folder and below. */
+export const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+
 /**
  * What a folder may have before a project is written to it: files of a new repository, and settings of editors and systems.
  * No file of these is replaced.

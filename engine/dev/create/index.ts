@@ -3,7 +3,7 @@ import { basename, join, relative, resolve } from 'node:path'
 import { archiveVersions, packEngine, VENDOR } from './archives.ts'
 import { checkFolder, writeProject } from './folder.ts'
 import { toNames } from './names.ts'
-import { findEngine, versionIn } from './packages.ts'
+import { findDevPackage, versionIn } from './packages.ts'
 import { quoteWord } from './shell.ts'
 import { readTemplate, readTemplateFiles } from './template.ts'
 import { formatRecord, RECORD } from './upgrade/record.ts'
@@ -23,15 +23,15 @@ export function createProject({ folder, name, bare }: NewProject): string[] {
   const target = resolve(folder)
   const choices = { ...toNames(basename(target), name), bare }
   checkFolder(target)
-  const engine = findEngine()
-  const template = join(engine, 'template')
+  const devPackage = findDevPackage()
+  const template = join(devPackage, 'template')
   const archives = packEngine()
   const kept = writeProject(
     target,
     new Map<string, string | Buffer>([
       ...readTemplate(template, { ...choices, versions: archiveVersions(archives) }),
       ...Object.values(archives).map(({ name, content }) => [`${VENDOR}/${name}`, content] as const),
-      [RECORD, formatRecord({ version: versionIn(engine), choices, files: readTemplateFiles(template) })],
+      [RECORD, formatRecord({ version: versionIn(devPackage), choices, files: readTemplateFiles(template) })],
     ]),
   )
   const shown = relative(process.cwd(), target) || '.'

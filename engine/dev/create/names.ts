@@ -8,7 +8,7 @@ const MAX_NAME = 60
 export interface Names {
   /** The name on pages and in e-mails. */
   name: string
-  /** The name in package.json, cookies and addresses. */
+  /** The name in package.json, cookies and URIs. */
   id: string
 }
 

@@ -2,20 +2,22 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 
-const lockFiles = {
+const lockFilesOf = {
   npm: ['package-lock.json', 'npm-shrinkwrap.json'],
   pnpm: ['pnpm-lock.yaml'],
   yarn: ['yarn.lock'],
   bun: ['bun.lock', 'bun.lockb'],
 }
 
-type ManagerName = keyof typeof lockFiles
+type ManagerName = keyof typeof lockFilesOf
 
-const isManager = (name: string): name is ManagerName => Object.hasOwn(lockFiles, name)
+const isManager = (name: string): name is ManagerName => Object.hasOwn(lockFilesOf, name)
 
-const managers = Object.keys(lockFiles).filter(isManager)
+const managers = Object.keys(lockFilesOf).filter(isManager)
 
-/** The package manager of a project. */
+/** The names of the lock files of all package managers. */
+export const lockFiles = Object.values(lockFilesOf).flat()
+
 export interface PackageManager {
   name: ManagerName
   /** What names the package manager: a file, or the field of package.json. */
@@ -30,13 +32,13 @@ export interface PackageManager {
  */
 export function findPackageManager(folder: string): PackageManager {
   const folders = foldersAround(folder)
-  for (const each of folders) {
-    const name = declaredIn(each)
+  for (const path of folders) {
+    const name = declaredIn(path)
     if (name) return { name, reason: 'the field packageManager', lockFile: findLock(folders, name) }
   }
-  for (const each of folders)
+  for (const path of folders)
     for (const name of managers) {
-      const lockFile = findLock([each], name)
+      const lockFile = findLock([path], name)
       if (lockFile) return { name, reason: lockFile, lockFile }
     }
   return { name: 'npm', reason: 'no lock file', lockFile: undefined }
@@ -53,7 +55,7 @@ function foldersAround(folder: string): string[] {
 
 const findLock = (folders: readonly string[], name: ManagerName) =>
   folders
-    .flatMap((folder) => lockFiles[name].map((file) => join(folder, file)))
+    .flatMap((folder) => lockFilesOf[name].map((file) => join(folder, file)))
     .find((path) => existsSync(path))
 
 /** `pnpm` of `"packageManager": "pnpm@10.4.0"`. */
@@ -69,14 +71,14 @@ function declaredIn(folder: string) {
 export function requirePackageManager({ name, reason }: PackageManager) {
   const names = process.platform === 'win32' ? [`${name}.exe`, `${name}.cmd`] : [name]
   const { PATH = '' } = process.env
-  if (!PATH.split(delimiter).some((folder) => names.some((each) => existsSync(join(folder, each)))))
+  if (!PATH.split(delimiter).some((folder) => names.some((file) => existsSync(join(folder, file)))))
     throw new Error(
       `The project uses ${name} (${reason}), but ${name} is not in PATH. Install ${name} first.`,
     )
 }
 
-/** In CI, these package managers would refuse to change the lock file. */
-const words: Record<ManagerName, string[]> = {
+/** The words of the installation. In CI, pnpm would refuse to change the lock file, and yarn too (see `install`). */
+const installWords: Record<ManagerName, string[]> = {
   npm: ['install', '--no-audit', '--no-fund'],
   pnpm: ['install', '--no-frozen-lockfile'],
   yarn: ['install'],
@@ -85,7 +87,7 @@ const words: Record<ManagerName, string[]> = {
 
 /** Installs the packages of the project in the working folder. Returns whether this has succeeded. */
 export const install = ({ name }: PackageManager) =>
-  run(name, words[name], { YARN_ENABLE_IMMUTABLE_INSTALLS: 'false' })
+  run(name, installWords[name], { YARN_ENABLE_IMMUTABLE_INSTALLS: 'false' })
 
 /** Runs a script of package.json of the project in the working folder. Returns whether this has succeeded. */
 export const runScript = ({ name }: PackageManager, script: string) => run(name, ['run', script])

@@ -1,16 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
+import { filesIn } from './folder.ts'
 import { type Names, replaceNames } from './names.ts'
 import type { PackageName } from './packages.ts'
 
 /** Folders that tests and installations create in the template. */
 const IGNORED = /^(node_modules|dist|\.data)(\/|$)/
 
-const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'))
+const listTemplateFiles = (folder: string) =>
+  filesIn(folder)
+    .map((path) => relative(folder, path).replaceAll(sep, '/'))
     .filter((file) => !IGNORED.test(file))
     .sort()
 
@@ -36,7 +36,7 @@ export type Texts = ReadonlyMap<string, string>
 /** Returns the files of the template, with the names and the sample resource of the template. */
 export const readTemplateFiles = (folder: string): Texts =>
   new Map(
-    filesIn(folder).map((file) => [
+    listTemplateFiles(folder).map((file) => [
       // npm would not pack a file with the name .gitignore.
       file === 'gitignore' ? '.gitignore' : file,
       readFileSync(join(folder, file), 'utf8'),
@@ -51,6 +51,7 @@ export interface Choices extends Names {
 
 /** Returns the files of the template with the names of a project. */
 export function renderTemplate(template: Texts, { bare, ...names }: Choices): Map<string, string> {
+  // The snapshots and the journal in `meta/` describe the migration of the sample.
   const files = [...template].filter(([file]) => !bare || !(isSample(file) || file.includes('/meta/')))
   return new Map(
     files.map(([file, text]) => {
@@ -65,7 +66,6 @@ interface TemplateOptions extends Choices {
   versions: Readonly<Record<PackageName, string>>
 }
 
-/** Returns the files of a project, from the template. */
 export function readTemplate(folder: string, { versions, ...choices }: TemplateOptions): Map<string, string> {
   const files = renderTemplate(readTemplateFiles(folder), choices)
   files.set('package.json', withVersions(files.get('package.json') ?? '', versions))

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+import { filesIn } from './folder.ts'
 
 interface Sources {
   /** The folder in which git runs. */
@@ -41,10 +43,7 @@ function runGit(folder: string, ...words: string[]) {
 /** Returns a hash of the names and contents of all files in a folder. */
 export function hashFolder(folder: string) {
   const hash = createHash('sha256')
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-  for (const path of files.sort())
+  for (const path of filesIn(folder).sort())
     hash
       .update(`${relative(folder, path)}\0`)
       .update(readFileSync(path))

@@ -42,7 +42,6 @@ async function send(path: string, body?: object, headers?: Record<string, string
   throw error
 }
 
-/** Returns the session of the browser, or null. */
 export const fetchSession = () => call<Session | null>('get-session')
 
 const SESSION = 'session'

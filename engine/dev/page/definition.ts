@@ -52,6 +52,8 @@ export interface PageDefinition<Views extends readonly View[] = readonly View[]>
   id?: string
   /** The views in the order of the navigation. */
   views: Views
+  /** Whether people who share items see each other's names: the view of the account then says so (`names` of `shared`). */
+  membersSeeNames?: boolean
   /** Texts that replace texts of every page in the frame and in the views of the account. */
   texts?: AppTexts<never>
   /**

@@ -38,6 +38,7 @@ export function keepDraftsOf(personId: string | undefined) {
  */
 export function createDrafts<Key, Draft>(isUnchanged: (draft: Draft) => boolean = () => false) {
   const drafts = new Map<Key, Draft>()
+  // Replaced only after a change, because useSyncExternalStore compares the lists by identity.
   let list: readonly Draft[] = []
   const change = () => {
     list = [...drafts.values()]

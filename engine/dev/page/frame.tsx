@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter'
 
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
-import { Choice } from './components/choice.tsx'
+import { Choice } from './components/forms/choice.tsx'
 import { Confirm } from './components/confirm.tsx'
 import { MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
 import { Keys } from './components/keys.tsx'
@@ -12,8 +12,8 @@ import { Loaded, Loading } from './components/loaded.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { Brand, PlainFrame } from './components/plain-frame.tsx'
-import { isOpen, useHasEnded } from './components/session.tsx'
-import { SignIn } from './components/sign-in.tsx'
+import { isOpen, useHasEnded } from './components/session/session.tsx'
+import { SignIn } from './components/session/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
@@ -128,7 +128,7 @@ function Settings({ session }: { session: Session | null }) {
         <Choice
           label={t('theme')}
           value={theme}
-          options={themes.map((each) => [each, t(themeTitles[each])])}
+          options={themes.map((option) => [option, t(themeTitles[option])])}
           onChoice={(next) => {
             setTheme(next)
             applyTheme(next)
@@ -142,10 +142,7 @@ function Settings({ session }: { session: Session | null }) {
   )
 }
 
-const themeTitles = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' } satisfies Record<
-  Theme,
-  Message
->
+const themeTitles: Record<Theme, Message> = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' }
 
 /** Signs out. Asks before if the person would lose text. */
 function SignOut() {
@@ -214,6 +211,7 @@ function Content({ session }: { session: Session | null }) {
     wasSignedOut.current = session === null
   }, [session])
 
+  // The key of the view is the session, so that no state of the view outlives its session.
   const content = () => {
     if (!view) return <p>{t('notFound')}</p>
     if (isOpen(view, session))

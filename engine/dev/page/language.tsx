@@ -67,14 +67,14 @@ export const LanguageContext = createContext<ViewLanguage | undefined>(undefined
 async function loadLanguage(language: Language, ofViews: readonly AnyTexts[], ofFrame?: AnyTexts) {
   const [texts, ...own] = await Promise.all([
     loadTexts(language),
-    ...ofViews.map((each) => each.load(language)),
+    ...ofViews.map(({ load }) => load(language)),
   ])
   const common = { language, texts }
   // The frame shows texts of views, for example in the notice about a change that can be undone.
   const replacing = own.filter((_, index) => ofViews[index] === ofFrame)
   const frame = createTranslator(language, [...replacing, common, ...own])
   const views = own.map((catalogue) => createTranslator(language, [catalogue, common]))
-  return (each: AnyTexts | undefined) => (each && views[ofViews.indexOf(each)]) ?? frame
+  return (ofView: AnyTexts | undefined) => (ofView && views[ofViews.indexOf(ofView)]) ?? frame
 }
 
 /**
@@ -104,6 +104,7 @@ export function LanguageProvider({
       if (!isCurrent) return
       document.documentElement.lang = shown
       document.documentElement.dir = isRightToLeft(shown) ? 'rtl' : 'ltr'
+      // React calls a function that it receives: the result of this function is the new state, which is a function too.
       setTranslatorOf(() => next)
       isShown.current = true
     }

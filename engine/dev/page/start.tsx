@@ -27,7 +27,7 @@ export function startPage<const Views extends readonly View[]>({ id, ...definiti
   const complete = { ...definition, id: id ?? toId(definition.name) }
   const { texts, views } = definition
   const ofViews = [...new Set([texts, ...views.map((view) => view.texts)])].filter(
-    (each) => each !== undefined,
+    (ofView) => ofView !== undefined,
   )
   applyTheme()
   reloadAfterFailedImport()

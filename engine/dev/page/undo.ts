@@ -42,7 +42,7 @@ export const useChanges = () => useSyncExternalStore(subscribe, () => state)
 export function createUndoable<Id>({ message, send, elementOf }: Undoable<Id>) {
   let ids: readonly Id[] = []
   const undo = (id: Id) => {
-    ids = ids.filter((each) => each !== id)
+    ids = ids.filter((other) => other !== id)
   }
   return {
     /** Returns the ids of the changed items, also of the changes that the page has sent. */

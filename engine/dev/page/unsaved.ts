@@ -27,7 +27,6 @@ export function askBeforeLeaving() {
   })
 }
 
-/** Leaves the page without a question. */
 export function leaveWithoutQuestion(leave: () => void) {
   isLeaving = true
   update()

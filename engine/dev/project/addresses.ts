@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 
 import { toErrorMessage } from 'tallystick/internal/db/errors'
-import { listen } from 'tallystick/internal/listen'
-import { isLoopback } from 'tallystick/internal/loopback'
+import { listen } from 'tallystick/internal/settings/listen'
+import { isLoopback } from 'tallystick/internal/settings/loopback'
 
 /** The host of the service behind the page. */
 export const SERVICE_HOST = '127.0.0.1'

@@ -6,8 +6,9 @@ import { promisify } from 'node:util'
 
 import { build } from 'esbuild'
 
+import { lockFiles } from '../create/package-manager.ts'
 import { bundleOptions } from './bundle.ts'
-import { filesIn } from './compress.ts'
+import { filesIn } from '../create/folder.ts'
 import { buildIfChanged } from './inputs.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
 
@@ -29,15 +30,11 @@ export function requireProject() {
   )
 }
 
-/** Returns whether the project has a page. */
 export const hasPage = () => existsSync('app/index.html')
 
-/** The lock files of the package managers have the versions of the packages. */
-const LOCKS = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock']
-
-/** Builds the page to `dist/pages/app`, unless the page is up to date. */
+/** Builds the page to `dist/pages/app`, unless the page is up to date. Lock files have the versions of the packages. */
 const buildPage = () =>
-  buildIfChanged('dist/pages/app', ['app', 'package.json', ...LOCKS].filter(existsSync), async () => {
+  buildIfChanged('dist/pages/app', ['app', 'package.json', ...lockFiles].filter(existsSync), async () => {
     const program = fileURLToPath(new URL('project-build-page.js', import.meta.url))
     // In a process of its own, because Vite selects the code for production with NODE_ENV.
     const { stdout } = await promisify(execFile)(process.execPath, [program], {
@@ -50,12 +47,13 @@ const buildPage = () =>
 export async function buildProject() {
   requireProject()
   if (hasPage()) await buildPage()
+  const options = bundleOptions(OUTPUT, '.')
   const { outputFiles, metafile } = await build({
-    ...bundleOptions(OUTPUT, '.'),
-    splitting: true,
+    ...options,
+    splitting: true, // both programs import one copy of the shared code
     entryPoints: entryPoints('main', 'cli'),
-    plugins: [programsPlugin, ...bundleOptions(OUTPUT, '.').plugins],
-    write: false,
+    plugins: [programsPlugin, ...options.plugins],
+    write: false, // `writeIfChanged` writes the files
     metafile: true,
   })
   const written = new Map<string, Uint8Array>(outputFiles.map(({ path, contents }) => [path, contents]))

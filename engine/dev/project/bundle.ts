@@ -12,7 +12,7 @@ const pathFrom = (folder: string, path: string) => relative(folder, path).replac
 /** Whether a file or folder is in the project. Other sources are packages of the workspace around the project. */
 export const isOfProject = (path: string) => !/^\.\.(\/|$)/.test(pathFrom('.', path))
 
-/** Marks the questions of the plugin itself. */
+/** Marks the resolutions that the plugin itself requests, so that the plugin does not handle them again. */
 const ASKED = 'asked by own-code'
 
 /**

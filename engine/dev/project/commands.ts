@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 
-import type { MigrationOptions } from '../create/migration.ts'
+import type { AddOptions } from '../create/resources/add.ts'
+import type { MigrationOptions } from '../create/migration/migration.ts'
 import type { DevelopmentOptions } from './dev.ts'
 
 export { buildProject } from './build.ts'
@@ -23,11 +24,13 @@ export function addCommands(program: Command) {
     .description('add a resource: contract, table, procedures, test, page view and migration')
     .argument('<name>', 'plural, such as loans or book-loans')
     .option('--singular <name>', 'name of one item (default: the singular, which the command prints)')
+    .option('--shared', 'rows that their owner shares: members have a role by their e-mail address')
+    .option('--of <resource>', 'rows within rows of another resource, such as projects')
     .option('--no-page', 'without a view of the page')
     .option('--dry-run', 'print the new files, the changes of other files and the table, and change nothing')
-    .action(async (name: string, options: { singular?: string; page: boolean; dryRun?: true }) => {
+    .action(async (name: string, options: AddOptions) => {
       ;(await import('./build.ts')).requireProject()
-      print(await (await import('../create/add.ts')).addResource(name, options))
+      print(await (await import('../create/resources/add.ts')).addResource(name, options))
     })
   program
     .command('remove')
@@ -38,7 +41,7 @@ export function addCommands(program: Command) {
     .option('--dry-run', 'print what would be removed, and change nothing')
     .action(async (name: string, options: { singular?: string; force?: true; dryRun?: true }) => {
       ;(await import('./build.ts')).requireProject()
-      print(await (await import('../create/remove.ts')).removeResource(name, options))
+      print(await (await import('../create/resources/remove.ts')).removeResource(name, options))
     })
   program
     .command('migration')
@@ -52,7 +55,7 @@ export function addCommands(program: Command) {
     .option('--check', 'change nothing, and fail if a migration is missing')
     .option('--config <file>', 'configuration of drizzle-kit, beside the folder migrations')
     .action(async ({ check, ...options }: MigrationOptions & { check?: true }) => {
-      const commands = await import('../create/migration-command.ts')
+      const commands = await import('../create/migration/migration-command.ts')
       print(await (check ? commands.checkMigrations : commands.createMigration)(options))
     })
   program

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+
+import { filesIn } from '../create/folder.ts'
 
 const compressors = {
   '.br': promisify(brotliCompress),
@@ -20,9 +21,3 @@ export async function compressFolder(folder: string) {
       writeFileSync(copy, await compress(readFileSync(file)))
     }
 }
-
-/** Lists the files in a folder and below. */
-export const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs'
 import inspector from 'node:inspector'
 
 import { context } from 'esbuild'
-import { onRunnerExit } from 'tallystick/internal/cli/package-runner'
+import { onRunnerExit } from 'tallystick/internal/start/package-runner'
 import { toErrorMessage } from 'tallystick/internal/db/errors'
-import { loadEnvironmentFiles } from 'tallystick/internal/environment-files'
+import { loadEnvironmentFiles } from 'tallystick/internal/settings/environment-files'
 import { findAddresses, findFreePort, SERVICE_HOST } from './addresses.ts'
 import { hasPage, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
@@ -56,6 +56,7 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
       CONSOLE_SECRET: randomBytes(32).toString('hex'),
     },
     onEnd: (reason) => {
+      // If another program has taken the port, no change of the sources lets the service start again.
       findFreePort(serviceAddress.host, serviceAddress.port).then(
         () =>
           report(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+
+import { filesIn } from '../create/folder.ts'
 
 /** What a folder was built from, stored beside the folder in `<output>.inputs.json`. */
 interface Inputs {
@@ -23,6 +24,7 @@ export async function buildIfChanged(
     const { files, hash } = JSON.parse(readFileSync(record, 'utf8')) as Inputs
     if (hash === hashOf([...inputs, ...files])) return
   }
+  // Before the build, so that no record describes a build that was interrupted.
   rmSync(record, { force: true })
   const files = (await build()) ?? []
   writeFileSync(record, JSON.stringify({ files, hash: hashOf([...inputs, ...files]) } satisfies Inputs))
@@ -31,17 +33,12 @@ export async function buildIfChanged(
 /** Returns the hash of files, and of folders with all their files. */
 export function hashOf(inputs: readonly string[]) {
   const hash = createHash('sha256')
-  for (const file of inputs.flatMap(filesIn)) {
+  for (const file of inputs.flatMap(filesAt)) {
     hash.update(`${file}\0`)
     if (existsSync(file)) hash.update(readFileSync(file)).update('\0')
   }
   return hash.digest('hex')
 }
 
-function filesIn(path: string): string[] {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path]
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .sort()
-}
+const filesAt = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ? filesIn(path).sort() : [path]

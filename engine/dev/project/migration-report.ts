@@ -1,5 +1,5 @@
 import { toErrorMessage } from 'tallystick/internal/db/errors'
-import { findMigrationProblems, RUN } from '../create/migration.ts'
+import { findMigrationProblems, RUN } from '../create/migration/migration.ts'
 import { hashOf } from './inputs.ts'
 
 /**

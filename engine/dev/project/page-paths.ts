@@ -10,7 +10,7 @@ import {
   listIn,
   parse,
   type Syntax,
-} from '../create/syntax.ts'
+} from '../create/resources/syntax.ts'
 import { accountPaths } from '../page/paths.ts'
 
 // Reads the paths of the views from the sources: the page itself runs only in browsers.

@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-import { filesIn } from './compress.ts'
+import { filesIn } from '../create/folder.ts'
 
-/** The comments in src/main.ts of the repository of the engine explain the first lines. */
+/**
+ * The flag keeps objects of requests out of the old generation. Source maps work only for modules that load later, so the
+ * application is imported afterwards, and after the files of the environment, which its modules can read.
+ */
 const service = (options: string) => `
     import { setFlagsFromString } from 'node:v8'
     setFlagsFromString('--no-allocation-site-pretenuring')

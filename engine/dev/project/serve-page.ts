@@ -36,7 +36,7 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
     server: {
       host,
       port,
-      strictPort: true,
+      strictPort: true, // BASE_URL names this port
       allowedHosts: [new URL(baseUrl).hostname],
       // The service answers preflights: TRUSTED_ORIGINS decides.
       cors: false,
@@ -44,7 +44,7 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
       proxy: {
         '/': {
           target: `http://${SERVICE_HOST}:${servicePort}`,
-          xfwd: true,
+          xfwd: true, // tells the service the IP address of the client (TRUSTED_PROXIES in ./dev.ts)
           configure: reportEndOfService,
           bypass: ({ url = '/' }) => {
             const { pathname, search } = new URL(url, baseUrl)

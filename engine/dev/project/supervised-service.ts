@@ -18,12 +18,14 @@ export function createService({ file, flags, env, onEnd }: Options) {
   let child: ChildProcess | undefined
   /** Waits for the end of the process, because only one process can use the embedded database. */
   const stop = async () => {
+    // There is no process, or the process has ended.
     if (child?.exitCode !== null || child.signalCode !== null) return
-    const process = child
+    const stopped = child
+    // Before the end of the process, which is then no reason to call `onEnd`.
     child = undefined
-    const exit = once(process, 'exit')
-    process.kill('SIGTERM')
-    const timer = setTimeout(() => process.kill('SIGKILL'), STOP_TIMEOUT)
+    const exit = once(stopped, 'exit')
+    stopped.kill('SIGTERM')
+    const timer = setTimeout(() => stopped.kill('SIGKILL'), STOP_TIMEOUT)
     await exit
     clearTimeout(timer)
   }

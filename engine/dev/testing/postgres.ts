@@ -12,7 +12,8 @@ const describePostgres = async (flags: string[]) => ({
   port: await freePort(),
   user: 'postgres',
   password: 'postgres',
-  persistent: false,
+  persistent: false, // `stop` deletes the data
+  // PostgreSQL refuses to run as root.
   createPostgresUser: process.getuid?.() === 0,
   // All letters have a letter case, as in the embedded database. With the locale C alone, only the letters of ASCII have one.
   initdbFlags: ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
@@ -33,6 +34,7 @@ export async function startPostgres(flags: string[]) {
 
 /** Starts a streaming standby of a primary. Stops the primary temporarily, to copy the files of its database. */
 export async function startStandby(primary: Postgres, flags: string[]) {
+  // Without the name of the database: replication copies all databases of the server.
   const connection = `primary_conninfo=${primary.url.replace(/[^/]*$/, '')}`
   const options = await describePostgres([...flags, '-c', connection])
   await primary.halt('SIGINT')
@@ -44,6 +46,7 @@ export async function startStandby(primary: Postgres, flags: string[]) {
   void server.start().catch(() => undefined)
   const standby = handleOf(server, options)
   const sql = postgres(standby.url, { max: 1 })
+  // Until the standby accepts reads.
   while (!(await sql`select 1`.catch(() => undefined))) await sleep(20)
   await sql.end()
   return standby

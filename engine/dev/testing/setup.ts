@@ -1,13 +1,13 @@
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
-import { open } from 'tallystick/internal/db/open'
-import { loadEnvironmentFiles } from 'tallystick/internal/environment-files'
-import { createKeys } from 'tallystick/internal/identity/tokens'
-import type { App } from 'tallystick/internal/resource'
+import { open } from 'tallystick/internal/db/connection/open'
+import { loadEnvironmentFiles } from 'tallystick/internal/settings/environment-files'
+import { createMissingKeys } from 'tallystick/internal/identity/tokens'
+import { type App, wantedMigrations } from 'tallystick/internal/app/resource'
 import { databaseUrl } from './database-url.ts'
 
-// Before other imports of the file with the `globalSetup`, which can import the application. Test files inherit the variables.
+// Before the imports that follow in the file with the `globalSetup`: the application can read variables. Test files inherit them.
 loadEnvironmentFiles({ NODE_ENV: 'test' })
 
 declare module 'vitest' {
@@ -24,19 +24,20 @@ declare module 'vitest' {
  * `export default createPostgresSetup(app)`.
  */
 export const createPostgresSetup =
-  (...apps: Pick<App, 'id' | 'migrationsFolder'>[]) =>
+  (...apps: Pick<App, 'id' | 'migrationsFolder' | 'jobs' | 'mails'>[]) =>
   async ({ provide }: TestProject) => {
     const server = await findServer()
     if (!server) return undefined
     const { url, stop } = server
     const admin = postgres(url, { max: 1, onnotice: () => undefined })
     const templates: Record<string, string> = {}
-    for (const { id, migrationsFolder } of apps) {
+    for (const app of apps) {
+      const { id } = app
       const template = `${id.replaceAll('-', '_')}_template_${process.pid}`
       await admin`create database ${admin(template)}`
-      const { db, close } = await open(databaseUrl(url, template), { migrationsFolder })
+      const { db, close } = await open(databaseUrl(url, template), wantedMigrations(app))
       // The creation of keys takes longer than the rest of the start of an application.
-      await createKeys(db)
+      await createMissingKeys(db)
       await close()
       templates[id] = template
     }

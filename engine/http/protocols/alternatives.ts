@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Alternative } from 'tallystick-contract'
 
-import type { Resources } from '../../resource.ts'
+import type { Resources } from '../../app/resource.ts'
 import { preferredMediaType } from '../server/accept.ts'
 import type { CompiledProcedure } from './compile.ts'
-import { isDatastar } from './datastar-events.ts'
+import { isDatastar } from './datastar.ts'
 import type { Call } from '../server/protocol.ts'
 
 // Two procedures can have the same method and path, if one declares itself as the alternative, with a media type of its own
@@ -33,6 +33,7 @@ export function isRequested(
 const isPreferred = ({ accept = '' }: IncomingHttpHeaders, { mediaType }: Alternative) =>
   preferredMediaType(accept, ['application/json', mediaType]) === mediaType
 
+/** Compares only the parameters: each body that was parsed is `application/json`, and the type of an alternative has a parameter. */
 function isTypeOfBody({ 'content-type': type = '' }: IncomingHttpHeaders, { mediaType }: Alternative) {
   const parametersOf = (text: string) =>
     text

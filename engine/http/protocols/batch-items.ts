@@ -3,9 +3,9 @@ import { isObject } from '@orpc/shared'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 
-import { parseCalls } from '../server/body.ts'
-import type { Call } from '../server/protocol.ts'
-import { readTarget, type Target } from '../server/target.ts'
+import { parseJson } from '../server/body.ts'
+import type { Call, Target } from '../server/protocol.ts'
+import { readTarget } from '../server/request.ts'
 
 /** One call of a batch, as oRPC's BatchLinkPlugin sends it. */
 const SentItem = z.object({
@@ -26,12 +26,9 @@ export interface Item {
  * Reads the calls of a batch. All calls have the method of the request: a GET request, which pages of every origin can
  * send, must not contain a call by POST.
  */
-export function readItems({ method, url, body, context }: Call, baseUrl: string): Item[] {
-  const query = method === 'GET' ? url().searchParams.getAll('batch').at(-1) : undefined
-  const { body: parsed, malformed = context.malformed } = query ? parseCalls(Buffer.from(query)) : { body }
-  if (malformed) throw malformed
-  const { data: items = [] } = SentItem.array().safeParse(parsed?.calls)
-  if (items.length === 0 || items.some((item) => (item.method ?? method) !== method))
+export function readItems(call: Call, baseUrl: string): Item[] {
+  const { data: items = [] } = SentItem.array().safeParse(readCalls(call))
+  if (items.length === 0 || items.some(({ method = call.method }) => method !== call.method))
     throw new ORPCError('BAD_REQUEST', {
       message:
         'A batch must be a list of calls with `url`, `headers` and `body`, which use the method of the request',
@@ -43,7 +40,19 @@ export function readItems({ method, url, body, context }: Call, baseUrl: string)
   }))
 }
 
-/** Ignores the origin, because a proxy may have changed the origin of the request. */
+/** Returns the calls in the query of a GET request, or else in the body. Throws if the query or the body is malformed. */
+function readCalls({ method, url, body, context }: Call): unknown {
+  const query = method === 'GET' ? url().searchParams.getAll('batch').at(-1) : undefined
+  const parsed = query ? parseJson(Buffer.from(query), 'list') : undefined
+  const malformed = parsed?.malformed ?? context.malformed
+  if (malformed) throw malformed
+  return parsed ? parsed.body?.calls : body?.calls
+}
+
+/**
+ * Ignores the origin of the URL, because a proxy may have changed the origin of the request. Therefore there is no `Host`
+ * header, which only HTTP/1.0 permits.
+ */
 function readItemTarget(url: string, baseUrl: string) {
   const { pathname, search } = new URL(url)
   return readTarget({ url: pathname + search, headers: {}, httpVersion: '1.0' }, baseUrl)

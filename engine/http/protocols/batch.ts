@@ -5,10 +5,11 @@ import { toBatchResponse } from '@orpc/standard-server/batch'
 import type { ServerResponse } from 'node:http'
 import { unavailable } from 'tallystick-contract/internal'
 
-import type { Context, RequestAttributes } from '../../context.ts'
-import type { Services } from '../../services.ts'
-import { createContext } from '../../guard/authentication.ts'
+import type { Context, RequestAttributes } from '../../call/context.ts'
+import { type ContextParts, createContext } from '../../guard/authentication.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { MAX_PATH } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import { type Item, readItems } from './batch-items.ts'
 import { toKnownError } from '../server/errors.ts'
 import { sendEvents } from './event-stream.ts'
@@ -16,8 +17,8 @@ import type { RunCall } from '../server/handler.ts'
 import type { Call } from '../server/protocol.ts'
 import { sendBody, setReplyHeaders } from '../server/send.ts'
 import { isBatch, MAX_CALLS, refusedBatch, retryHeaders, rpcErrorBody } from './rpc-format.ts'
-import { notFound } from '../server/target.ts'
-import { MeasuredResponse } from '../server/unread-answers.ts'
+import { notFound } from '../server/request.ts'
+import { MeasuredResponse } from '../server/connection.ts'
 
 /** Occupies a slot of admission control. Returns the function that frees the slot. Undefined if no slot is free. */
 export type OccupySlot = () => (() => void) | undefined
@@ -37,6 +38,11 @@ interface Batch {
   response: ServerResponse
 }
 
+export interface BatchParts extends ContextParts {
+  settings: Settings
+  metrics?: Metrics | undefined
+}
+
 /** Maximum number of errors in the answer to a batch that is too long. */
 const MAX_REFUSALS = 100
 
@@ -47,15 +53,15 @@ const badRequest = (message: string) => new ORPCError('BAD_REQUEST', { message }
  * origin, and the size and the depth of its body. Each call has its own context, run of the guard, rate limits, log
  * line and metrics, and occupies its own slot of admission control.
  */
-export function createBatch(services: Services, { run, methodsAt, occupySlot }: Calls) {
-  const { settings, log } = services
-  const observe = createObserver(services)
+export function createBatch(parts: BatchParts, { run, methodsAt, occupySlot }: Calls) {
+  const { settings, log } = parts
+  const observe = createObserver(parts)
 
   const callOf = ({ call }: Batch, { target, headers, body }: Item, attributes: RequestAttributes): Call => {
     if (target.refusal) throw target.refusal
     if (isBatch(headers)) throw badRequest('A batch must not contain another batch')
     const context = createContext(
-      services,
+      parts,
       { ...call.request.headers, ...headers },
       {
         attributes,
@@ -161,7 +167,7 @@ async function* inOrderOfCompletion(parts: Promise<Part>[], response: ServerResp
 
 /** Logs and counts each call of a batch like a request. The log line has the request id of the batch. */
 const createObserver =
-  ({ log, metrics }: Services) =>
+  ({ log, metrics }: BatchParts) =>
   ({ method, request: { id } }: Call, { target }: Item, attributes: RequestAttributes) => {
     const start = performance.now()
     const endMetrics = metrics?.startCall(attributes)

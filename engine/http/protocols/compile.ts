@@ -15,9 +15,9 @@ import {
 import { flattenHeader } from '@orpc/standard-server'
 import { type Meta, metaOf } from 'tallystick-contract/internal'
 
-import type { Context } from '../../context.ts'
-import { declaredOutput } from '../../output.ts'
-import { LiveEvents } from '../../live-stream.ts'
+import type { Context } from '../../call/context.ts'
+import { declaredOutput } from '../../values/output.ts'
+import { LiveEvents } from '../../call/live-stream.ts'
 
 /** The internal definition of a procedure in @orpc/server 1.16.1. */
 interface Definition {
@@ -134,10 +134,9 @@ const lastEventIdOf = ({ headers }: Context) => flattenHeader(headers['last-even
  * because every `await` costs about a microsecond.
  */
 const chain = <Value, Next>(value: Value, next: (value: Awaited<Value>) => Next) =>
-  isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value as Awaited<Value>)
-
-const isPromiseLike = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
   typeof value === 'object' && value !== null && 'then' in value
+    ? Promise.resolve(value as PromiseLike<Awaited<Value>>).then(next)
+    : next(value as Awaited<Value>)
 
 /** Middleware of oRPC passes an output as `{ output, context }`. */
 const NOTHING = {}

@@ -1,10 +1,17 @@
+import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/abstractServerSentEventGenerator'
+import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest } from 'tallystick-contract/internal'
 
-import type { Datastar, Resources } from '../../resource.ts'
-import type { Services } from '../../services.ts'
-import { EVENT_STREAM, hasDatastarHeader, isDatastar, patchEvents } from './datastar-events.ts'
-import { createHandler, createRunCall, type RunCall, type WireFormat } from '../server/handler.ts'
-import type { Call, Protocol } from '../server/protocol.ts'
+import type { App, Datastar, Patch, Resources } from '../../app/resource.ts'
+import {
+  createHandler,
+  createRunCall,
+  type HandlerParts,
+  type RunCall,
+  type WireFormat,
+} from '../server/handler.ts'
+import { parseAccept } from '../server/accept.ts'
+import { type Call, EVENT_STREAM, type Protocol } from '../server/protocol.ts'
 
 /** The views of all resources: the patches of procedures by operation, and the patches of topics by name. */
 function findViews(resources: Resources) {
@@ -42,7 +49,7 @@ const createFormat = (rest: WireFormat, { patches, topics }: Views): WireFormat 
     context.reply.delete('link')
     return { status: 200, text: patch ? patchEvents(patch) : '', type: EVENT_STREAM }
   },
-  frame: ({ topic, of, state }) => {
+  formatEvent: ({ topic, of, state }) => {
     const patch = topics.get(topic)?.(state as never, of as never)
     return patch ? patchEvents(patch) : ''
   },
@@ -50,8 +57,11 @@ const createFormat = (rest: WireFormat, { patches, topics }: Views): WireFormat 
 })
 
 /** Creates the protocol for Datastar pages: server-sent events with patches of the page. Errors are JSON. */
-export function createDatastar(services: Services, rest: WireFormat): Protocol {
-  const views = findViews(services.app.resources)
+export function createDatastar(
+  { app, ...parts }: HandlerParts & { app: Pick<App, 'resources'> },
+  rest: WireFormat,
+): Protocol {
+  const views = findViews(app.resources)
   const format = createFormat(rest, views)
   const run = createRunCall(format)
   const runSupported: RunCall = async (call) => {
@@ -62,10 +72,42 @@ export function createDatastar(services: Services, rest: WireFormat): Protocol {
     const message = `Datastar pages can watch: ${[...views.topics.keys()].join(', ')}`
     return { error: badRequest([{ path: ['topics'], message }]) }
   }
-  const answer = createHandler(services, format, runSupported)
+  const answer = createHandler(parts, format, runSupported)
   const answerPage: Protocol = (call, response) => {
     const { 'last-event-id': _, ...headers } = call.context.headers
     return answer({ ...call, context: { ...call.context, headers, isDatastar: true } }, response)
   }
   return Object.assign(answerPage, { accepts: ({ request }: Call) => isDatastar(request.headers) })
 }
+
+const hasDatastarHeader = (headers: IncomingHttpHeaders) => headers['datastar-request'] === 'true'
+
+/**
+ * Returns whether a Datastar page sent the request: the request has the header `Datastar-Request: true`, or its
+ * `Accept` header prefers `text/event-stream`.
+ */
+export function isDatastar(headers: IncomingHttpHeaders) {
+  const { accept = '' } = headers
+  if (hasDatastarHeader(headers)) return true
+  // Parses `Accept` only if the header contains the type, because almost no request asks for events.
+  if (!/event-stream/i.test(accept)) return false
+  const [first] = parseAccept(accept).sort((a, b) => b.weight - a.weight)
+  return first?.type === EVENT_STREAM && first.weight > 0
+}
+
+/** Returns the lines of each event. The class of the package writes them to a stream, but answers here are complete. */
+class EventWriter extends ServerSentEventGenerator {
+  static readonly instance = new EventWriter()
+
+  close() {
+    throw new Error('There is no stream to close')
+  }
+}
+
+const events = EventWriter.instance
+
+const patchEvents = ({ selector, html, signals }: Patch) =>
+  [
+    ...events.patchElements(html, { selector, mode: 'inner' }),
+    ...events.patchSignals(JSON.stringify(signals)),
+  ].join('')

@@ -3,11 +3,12 @@ import { sendStandardResponse } from '@orpc/standard-server-node'
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
-import type { Reply } from '../../caller.ts'
-import type { Format, LiveStream } from '../../live-stream.ts'
-import type { Services } from '../../services.ts'
-import { EVENT_STREAM } from './datastar-events.ts'
-import { reserveConnection } from '../server/pipelining.ts'
+import type { Reply } from '../../call/caller.ts'
+import type { Log } from '../../call/context.ts'
+import type { Format, LiveStream } from '../../call/live-stream.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { EVENT_STREAM } from '../server/protocol.ts'
+import { reserveConnection } from '../server/connection.ts'
 import { setReplyHeaders } from '../server/send.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
@@ -63,12 +64,19 @@ const RECONNECT_DELAY = { min: 500, max: 5000 }
 /** Emitted on a response when it becomes a live stream, which does not occupy a slot of admission control. */
 export const STREAMING = Symbol('streaming')
 
-interface LiveOptions {
+/** What a live stream needs beside its request. */
+export interface StreamParts {
+  log: Log
+  metrics?: Pick<Metrics, 'delivered'> | undefined
+  /** Aborted when the service stops. */
+  closing: AbortController
+}
+
+interface LiveOptions extends StreamParts {
   response: ServerResponse
   reply: Reply
   stream: LiveStream
   format: Format
-  services: Services
   isDatastar?: boolean
 }
 
@@ -97,10 +105,9 @@ export function sendLive(options: LiveOptions) {
 
 /** Sends the states of a stream until the stream ends. */
 async function deliver(
-  { response, stream, format, services, isDatastar }: LiveOptions,
+  { response, stream, format, isDatastar, log, metrics, closing }: LiveOptions,
   stopKeepAlive: () => void,
 ) {
-  const { metrics, log, closing } = services
   try {
     await stream.forEach(({ id, snapshot, since }) => {
       const isReady = writeEvent(response, id, snapshot.frame(format))
@@ -108,9 +115,7 @@ async function deliver(
       return isReady ? undefined : drained(response, closing.signal)
     })
   } catch (error) {
-    // A revoked session (401) or a lost permission (403) ends the stream. The client connects again, and receives the error.
-    if (!(error instanceof ORPCError))
-      log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
+    logFailure(log, response, error)
   } finally {
     stopKeepAlive()
     stream.close()
@@ -145,6 +150,15 @@ export function startStream(response: ServerResponse) {
   group?.add(response)
   response.flushHeaders()
   return () => group?.delete(response)
+}
+
+/**
+ * Logs the error that has ended a live stream. Does not log an ended session, grant or token (401) and a lost permission
+ * (403): the client connects again, and receives the error.
+ */
+export function logFailure(log: Log, response: ServerResponse, error: unknown) {
+  if (!(error instanceof ORPCError))
+    log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
 }
 
 /** Ends a live stream. */

@@ -1,7 +1,7 @@
 import * as mcp from '@modelcontextprotocol/server'
 
 import { preferredMediaType } from '../server/accept.ts'
-import { EVENT_STREAM } from './datastar-events.ts'
+import { EVENT_STREAM } from '../server/protocol.ts'
 
 // The messages of the Model Context Protocol (MCP) in requests and responses: media types, batches and errors.
 

@@ -1,14 +1,12 @@
 import type * as mcp from '@modelcontextprotocol/server'
-import { ORPCError } from '@orpc/server'
 import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
 
-import type { Caller } from '../../caller.ts'
-import type { Context } from '../../context.ts'
-import type { Delivery } from '../../live-stream.ts'
-import type { Services } from '../../services.ts'
+import type { Caller } from '../../call/caller.ts'
+import type { Context } from '../../call/context.ts'
+import type { Delivery } from '../../call/live-stream.ts'
 import { setReplyHeaders } from '../server/send.ts'
-import { canStream, drained, endStream, startStream } from './event-stream.ts'
+import { canStream, drained, endStream, logFailure, startStream, type StreamParts } from './event-stream.ts'
 import type { CallEvents, Requested } from './mcp-resources.ts'
 
 interface Subscription {
@@ -29,7 +27,7 @@ interface Subscription {
 export async function sendNotifications(
   { requested, caller, context, events, handler, body }: Subscription,
   response: ServerResponse,
-  { metrics, log, closing }: Services,
+  { metrics, log, closing }: StreamParts,
 ) {
   const reader = body.getReader()
   const stream = await openStream(requested, caller, context, response).catch(async (error: unknown) => {
@@ -62,10 +60,7 @@ export async function sendNotifications(
       await sendNext()
     }
   } catch (error) {
-    // A revoked grant, an expired token (401) or a lost permission (403) ends the stream. The client connects again, and
-    // receives the error.
-    if (!(error instanceof ORPCError))
-      log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
+    logFailure(log, response, error)
   } finally {
     stopKeepAlive()
     stream.close()
@@ -92,7 +87,7 @@ async function openStream(
     const stream = await live.open({
       topics,
       caller,
-      address: address?.(),
+      ipAddress: address?.(),
       headers,
       reply,
       input,

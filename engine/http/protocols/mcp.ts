@@ -3,13 +3,12 @@ import { createProcedureClient, ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import { nextCursor } from 'tallystick-contract/internal'
 
-import type { Caller } from '../../caller.ts'
-import type { Context } from '../../context.ts'
-import type { App } from '../../resource.ts'
-import type { Services } from '../../services.ts'
-import { createContext, isBearer } from '../../guard/authentication.ts'
-import { toJsonValue } from '../../output.ts'
-import { EVENT_STREAM } from './datastar-events.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Caller } from '../../call/caller.ts'
+import type { Context } from '../../call/context.ts'
+import type { App } from '../../app/resource.ts'
+import { type ContextParts, createContext, isBearer } from '../../guard/authentication.ts'
+import { toJsonValue } from '../../values/output.ts'
 import { toAgentError } from '../server/errors.ts'
 import {
   acceptsEvents,
@@ -33,20 +32,22 @@ import {
   registerResources,
   type Topics,
 } from './mcp-resources.ts'
+import type { StreamParts } from './event-stream.ts'
 import { sendNotifications } from './mcp-subscriptions.ts'
 import { findCalledTool, findTools, type Tools } from './tools.ts'
-import type { Call, Protocol } from '../server/protocol.ts'
+import { type Call, EVENT_STREAM, MCP, type Protocol } from '../server/protocol.ts'
 import { sendBody, sendError, sendOutput } from '../server/send.ts'
-import { MCP } from '../server/target.ts'
+
+type McpParts = ContextParts & StreamParts & { app: App; settings: Settings }
 
 /**
  * Creates the endpoint for AI agents: tools and resources over the Model Context Protocol (MCP), without MCP sessions.
  * Requires an access token, and ignores cookies. Therefore, pages of every origin may call it
- * (engine/http/server/response-headers.ts).
+ * (engine/http/server/send.ts).
  */
-export function createMcp(services: Services): Protocol {
-  const { baseUrl, production } = services.settings
-  const { app } = services
+export function createMcp(parts: McpParts): Protocol {
+  const { app, settings, log, metrics, closing } = parts
+  const { baseUrl, production } = settings
   const offered = { app, tools: findTools(app), topics: findTopics(app) }
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${MCP}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
@@ -64,7 +65,7 @@ export function createMcp(services: Services): Protocol {
       maxSubscriptions: 1,
       keepAliveMs: 0,
       onerror: (error) => {
-        services.log.warn({ err: error }, 'an agent was refused')
+        log.warn({ err: error }, 'an agent was refused')
       },
     })
     const listening = readListening(offered.topics, message, scopes)
@@ -101,7 +102,7 @@ export function createMcp(services: Services): Protocol {
     if (method !== 'POST') return false
 
     const createOwnContext = () =>
-      createContext(services, headers, {
+      createContext(parts, headers, {
         audience: baseUrl + MCP,
         address,
         isAbandoned,
@@ -157,7 +158,7 @@ export function createMcp(services: Services): Protocol {
       return sendNotifications(
         { requested: listening.requested, caller, context, events, handler, body: result.body },
         response,
-        services,
+        { log, metrics, closing },
       )
     const texts = await readMessages(result)
     // The MCP library ends a subscription without resources immediately: the acknowledgement and the result are two

@@ -8,8 +8,8 @@ import {
 import type { StandardLazyRequest } from '@orpc/standard-server'
 import { addRoute, createRouter, findRoute } from 'rou3'
 
-import { toJson } from '../../output.ts'
-import type { Resources } from '../../resource.ts'
+import { toJson } from '../../values/output.ts'
+import type { Resources } from '../../app/resource.ts'
 import { isRequested } from './alternatives.ts'
 import type { CompiledProcedure } from './compile.ts'
 import type { WireFormat } from '../server/handler.ts'
@@ -94,7 +94,7 @@ export function createRestFormat(procedures: readonly CompiledProcedure[], resou
       return { status, text: JSON.stringify(body), type: meta.alternative?.mediaType }
     },
     encodeEvents: (events) => serializer.serialize(events),
-    frame: (update) => `data: ${toJson(update)}\n\n`,
-    isConditional: true,
+    formatEvent: (update) => `data: ${toJson(update)}\n\n`,
+    sendsNotModified: true,
   }
 }

@@ -3,11 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { badRequest } from 'tallystick-contract/internal'
 
-import type { Services } from '../../services.ts'
-import { createBatch, type OccupySlot } from './batch.ts'
-import { MAX_DEPTH, parseObject } from '../server/body.ts'
+import { type BatchParts, createBatch, type OccupySlot } from './batch.ts'
+import { MAX_DEPTH, parseJson } from '../server/body.ts'
 import type { CompiledProcedure } from './compile.ts'
-import { createHandler, createRunCall, type WireFormat } from '../server/handler.ts'
+import { createHandler, createRunCall, type HandlerParts, type WireFormat } from '../server/handler.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import { BATCH, isBatch, RPC, rpcSerializer } from './rpc-format.ts'
 
@@ -32,9 +31,9 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
     findAt: (method, path) => [findProcedure(method, path) ?? []].flat(),
     decode: (call) => deserialize(call.method === 'GET' ? bodyOf(call.url()) : call.body),
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
-    // The events of a procedure with a stream. `frame` writes an event of `live.watch`: a state is encoded once for all streams.
+    // The events of a procedure with a stream. `formatEvent` writes an event of `live.watch`: a state is encoded once for all streams.
     encodeEvents: (events) => rpcSerializer.serialize(events),
-    frame: (update) => `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize(update))}\n\n`,
+    formatEvent: (update) => `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize(update))}\n\n`,
   }
 }
 
@@ -42,7 +41,7 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
 function bodyOf(url: URL): Call['body'] {
   const data = url.searchParams.getAll('data').at(-1)
   if (!data) return undefined
-  const { body, malformed } = parseObject(Buffer.from(data))
+  const { body, malformed } = parseJson(Buffer.from(data), 'object')
   if (malformed) throw malformed
   return body
 }
@@ -63,11 +62,15 @@ function deserialize(body: Call['body']) {
 }
 
 /** Creates the protocol RPC: calls, and batches of calls. */
-export function createRpc(services: Services, format: WireFormat, occupySlot: OccupySlot): Protocol {
+export function createRpc(
+  parts: BatchParts & HandlerParts,
+  format: WireFormat,
+  occupySlot: OccupySlot,
+): Protocol {
   const run = createRunCall(format)
-  const answerCall = createHandler(services, format, run)
+  const answerCall = createHandler(parts, format, run)
   const { methodsAt } = answerCall
-  const answerBatch = createBatch(services, { run, methodsAt, occupySlot })
+  const answerBatch = createBatch(parts, { run, methodsAt, occupySlot })
   const answer = (call: Call, response: ServerResponse) => {
     if (!isBatch(call.request.headers)) return answerCall(call, response)
     return METHODS.includes(call.method) && answerBatch(call, response)

@@ -5,7 +5,7 @@ import { get, isObject } from '@orpc/shared'
 import { type Meta, metaOf, type Tool } from 'tallystick-contract/internal'
 
 import { schemaConverter } from '../../openapi/document.ts'
-import type { App } from '../../resource.ts'
+import type { App } from '../../app/resource.ts'
 import { createJsonDecoder } from '../../values/decode.ts'
 import { schemasOf } from '../../values/schema.ts'
 import { proceduresOf } from './compile.ts'

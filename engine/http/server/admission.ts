@@ -1,140 +1,130 @@
-import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 
-import { blockOf } from '../../guard/networks.ts'
-import { STREAMING } from '../protocols/event-stream.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { isHealthCheck } from '../endpoints/health.ts'
+import { isEventStream, STREAMING } from '../protocols/event-stream.ts'
+import { MAX_BODY } from './body-limits.ts'
+import { BODY_TIMEOUT } from './body-reader.ts'
+import type { Exchange, Step } from './protocol.ts'
+import { sendUnavailable } from './send.ts'
 
 /** Interval of the check for expired requests, in milliseconds. */
 const CHECK_INTERVAL = 1000
 
 interface Admitted {
   response: ServerResponse
-  since: number
+  /** In milliseconds since the epoch. */
+  deadline: number
+  /** Whether the answer must be complete at the deadline, also if it is an event stream. */
+  isStrict: boolean
 }
 
 /**
  * Admission control: limits the number of complete requests that one process handles at the same time. States of a
  * request:
  * - admitted: the request occupies one of `limit` slots until its response closes, or becomes a live stream;
- * - refused (no free slot): the caller of `admit` answers 503. There is no queue, because a queue would only grow under
+ * - refused (no free slot): the answer is 503 (load shedding). There is no queue, because a queue would only grow under
  *   overload;
- * - expired (no complete answer after `timeout` milliseconds): `expire` is called once. The request occupies its slot
- *   until the response closes.
+ * - expired (no complete answer after `answerTimeout` milliseconds, or the `timeout` of an endpoint): the answer is 503, or
+ *   the connection is closed if 503 cannot be sent. The request occupies its slot until the response closes.
  */
-export function createAdmission(limit: number, timeout: number, expire: (response: ServerResponse) => void) {
+export function createAdmission({
+  settings: { maxRequests: limit, answerTimeout: timeout },
+  metrics,
+}: {
+  settings: Settings
+  metrics?: Metrics | undefined
+}) {
   // Uses an array and a list of free slots instead of a Map: with constant insertions and deletions, a Map allocates
   // new tables, and only a full garbage collection frees the old tables.
   const slots: (Admitted | undefined)[] = []
   const freeSlots: number[] = []
   let occupied = 0
   setInterval(() => {
-    const deadline = Date.now() - timeout
+    const now = Date.now()
     for (const each of slots) {
-      if (!each || each.since > deadline) continue
-      each.since = Infinity
-      expire(each.response)
+      if (!each || each.deadline > now) continue
+      each.deadline = Infinity
+      expire(each)
     }
   }, CHECK_INTERVAL).unref()
 
-  const isFull = () => occupied >= limit
-  /**
-   * Returns whether the request was admitted. Health checks are always admitted, and do not count toward `limit`. A large body
-   * counts as several requests (`weight`), but is admitted if one slot is free.
-   */
-  const admit = (response: ServerResponse, isHealthCheck = false, weight = 1) => {
-    if (!isHealthCheck && isFull()) return false
+  function expire({ response, isStrict }: Admitted) {
+    // An event stream may last longer. engine/http/protocols/event-stream.ts disconnects clients that do not read.
+    if (response.headersSent && isEventStream(response) && !isStrict) return
+    metrics?.shed('late')
+    // Queued behind a slow response of the same connection (HTTP pipelining), so the answer cannot be sent.
+    if (!response.socket) return void response.req.socket.destroy()
+    if (response.headersSent) return void response.destroy()
+    sendUnavailable(response, 'The answer took too long')
+  }
+
+  /** Returns the time for the answer. The handler of a stream runs while the body arrives. */
+  const timeFor = (endpoint: Exchange['endpoint']) => {
+    const { body, timeout: declared } = endpoint?.declaration ?? {}
+    const ofAnswer = declared === undefined ? timeout : declared * 1000
+    return body === 'stream' ? ofAnswer + (declared === undefined ? BODY_TIMEOUT : ofAnswer) : ofAnswer
+  }
+
+  /** Occupies a slot until the response closes. Health checks do not count toward `limit`. */
+  function occupyUntilClosed({ response, endpoint }: Exchange, weight: number) {
     const slot = freeSlots.pop() ?? slots.length
-    slots[slot] = { response, since: Date.now() }
-    if (!isHealthCheck) occupied += weight
+    slots[slot] = { response, deadline: Date.now() + timeFor(endpoint), isStrict: endpoint !== undefined }
+    occupied += weight
     const free = () => {
       response.off('close', free).off(STREAMING, free)
       slots[slot] = undefined
       freeSlots.push(slot)
-      if (!isHealthCheck) occupied -= weight
+      occupied -= weight
     }
     // Streams have their own limits: engine/live/stream-limits.ts.
     response.on('close', free).on(STREAMING, free)
+  }
+
+  function shed(response: ServerResponse) {
+    metrics?.shed('full')
+    sendUnavailable(response, 'The service is at its limit of concurrent requests')
     return true
   }
-  /** Occupies a slot for a call of an admitted batch. Returns the function that frees the slot, or undefined if full. */
-  const occupy = () => {
-    if (isFull()) return undefined
+
+  /**
+   * Admits a request without a body, and a stream. Another request with a body is admitted later, when the body is complete.
+   * If all slots are occupied now, the service refuses the request before the body arrives. Health checks are always admitted.
+   */
+  const admit: Step = (exchange) => {
+    const { request, response, hasBody, endpoint } = exchange
+    const isExempt = isHealthCheck(request)
+    if (occupied >= limit && !isExempt) return shed(response)
+    if (!hasBody || endpoint?.declaration.body === 'stream') occupyUntilClosed(exchange, isExempt ? 0 : 1)
+    return false
+  }
+
+  /**
+   * Admits a request with a body, when the body is complete. A large body counts as several requests, but is admitted if
+   * one slot is free.
+   */
+  const admitBody: Step = (exchange) => {
+    const { response, bytes } = exchange
+    if (!bytes) return false
+    if (occupied >= limit) return shed(response)
+    occupyUntilClosed(exchange, Math.max(1, Math.ceil(bytes.length / MAX_BODY)))
+    return false
+  }
+
+  /**
+   * Occupies a slot for a further call of an admitted batch. Returns the function that frees the slot, or undefined if all
+   * slots are occupied.
+   */
+  const occupySlot = () => {
+    if (occupied >= limit) {
+      metrics?.shed('full')
+      return undefined
+    }
     occupied++
     return () => {
       occupied--
     }
   }
-  return { isFull, admit, occupy }
+  return { admit, admitBody, occupySlot }
 }
-
-/** The limit for one network is the limit for the process, divided by this number. */
-const NETWORK_DIVISOR = 4
-
-type Abort = (error: Error) => void
-
-/**
- * Limits the number of requests with an incomplete body, for the process and for each network (`networkOf`). A new request
- * is always accepted:
- * - If the network is at its limit, the oldest request of the network is aborted with 408.
- * - If the process is at its limit, the oldest request of the network with the most incomplete requests is aborted with
- *   408. For this choice, all networks of an IPv6 /48 count as one.
- *
- * Therefore, incomplete requests cannot block other callers. A body that is sent at normal speed is complete before its
- * request becomes the oldest.
- *
- * Returns the function that counts a request, with its weight: a large body counts as several. This function returns the
- * function that ends the count: the caller calls it when the body is complete, and before `abort` returns. `onAbort` is called
- * for each aborted request.
- */
-export function createIncompleteLimit(limit: number, onAbort: () => void) {
-  let total = 0
-  const byNetwork = new Map<string, Group>()
-  const byBlock = new Map<string, Group>()
-  const limitPerNetwork = Math.ceil(limit / NETWORK_DIVISOR)
-  const abortOldest = ({ requests: [oldest] }: Group) => {
-    onAbort()
-    oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
-  }
-
-  return (network: string, abort: Abort, weight = 1) => {
-    for (
-      let group = byNetwork.get(network);
-      group && group.weight + weight > limitPerNetwork;
-      group = byNetwork.get(network)
-    )
-      abortOldest(group)
-    while (total > 0 && total + weight > limit) abortOldest(largest(byBlock.values()))
-    const request = { abort, weight }
-    const leave = [enter(byNetwork, network, request), enter(byBlock, blockOf(network) ?? network, request)]
-    total += weight
-    let isCounted = true
-    return () => {
-      if (!isCounted) return
-      isCounted = false
-      total -= weight
-      for (const each of leave) each()
-    }
-  }
-}
-
-/** The incomplete requests of a network, and the sum of their weights. */
-interface Group {
-  requests: Set<Abort>
-  weight: number
-}
-
-/** Adds a request to the group of a key. Returns the function that removes the request. */
-function enter(groups: Map<string, Group>, key: string, { abort, weight }: { abort: Abort; weight: number }) {
-  const group = groups.get(key) ?? { requests: new Set(), weight: 0 }
-  groups.set(key, group)
-  group.requests.add(abort)
-  group.weight += weight
-  return () => {
-    group.requests.delete(abort)
-    group.weight -= weight
-    if (group.requests.size === 0 && groups.get(key) === group) groups.delete(key)
-  }
-}
-
-const largest = (groups: Iterable<Group>) =>
-  [...groups].reduce((most, each) => (each.weight > most.weight ? each : most))

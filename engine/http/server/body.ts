@@ -1,11 +1,13 @@
 import { ORPCError } from '@orpc/client'
-import { isObject, type Promisable } from '@orpc/shared'
+import { isObject } from '@orpc/shared'
+import { parse as parseType } from 'content-type'
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { finished } from 'node:stream'
+import type { IncomingHttpHeaders } from 'node:http'
 
-import type { Context } from '../../context.ts'
+import type { Context } from '../../call/context.ts'
+import { isBatch, RPC } from '../protocols/rpc-format.ts'
 import { MAX_BODY } from './body-limits.ts'
+import { type Call, MCP, type Target } from './protocol.ts'
 
 /** Maximum nesting depth of arrays and objects. */
 export const MAX_DEPTH = 64
@@ -22,105 +24,36 @@ export interface Body extends Pick<Context, 'malformed'> {
 export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
-/** Throws 413 if the declared size of a body exceeds the maximum. */
-export function checkSize(headers: IncomingHttpHeaders, limit: number) {
-  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-}
-
-/**
- * Starts to count a request with an incomplete body. The count may call `abort` later, to enforce its limit. Returns a
- * function that stops counting the request.
- */
-export type TrackIncomplete = (abort: (error: Error) => void) => () => void
-
-/**
- * Reads a body of at most `limit` bytes. Returns synchronously if all bytes have already arrived, which is usual for a small
- * body.
- */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  track: TrackIncomplete,
-): Promisable<Buffer> {
-  const isComplete = request.readableLength === Number(request.headers['content-length'])
-  const bytes: unknown = isComplete ? request.read() : undefined
-  return Buffer.isBuffer(bytes) ? bytes : collectBytes(request, limit, track)
-}
-
-function collectBytes(request: IncomingMessage, limit: number, track: TrackIncomplete): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const stop = () => {
-      release()
-      removeListeners()
-      request.off('data', onData)
-    }
-    const abort = (error: Error) => {
-      stop()
-      chunks.length = 0
-      reject(error)
-    }
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limit) abort(tooLarge(limit))
-      else chunks.push(chunk)
-    }
-    const release = track(abort)
-    const removeListeners = finished(request, { writable: false }, (error) => {
-      stop()
-      if (error) reject(new ORPCError('BAD_REQUEST', { message: 'The body ended early' }))
-      else resolve(Buffer.concat(chunks))
-    })
-    request.on('data', onData)
-  })
-}
-
-const tooLarge = (limit: number) =>
+export const tooLarge = (limit: number) =>
   new ORPCError('PAYLOAD_TOO_LARGE', { message: `A body may have at most ${limit} bytes` })
 
 /** Returns the result for a body that cannot be parsed. */
-export const malformed = (message: string): Body => ({
+const malformed = (message: string): Body => ({
   body: {},
   malformed: new ORPCError('BAD_REQUEST', { message }),
 })
 
-const tooComplex = (maxItems: number) =>
-  malformed(`A body may be ${MAX_DEPTH} levels deep and have ${maxItems} values at most`)
+/** What a body may be, with the message for other JSON. A list becomes the property `calls` of the body. */
+const shapes = {
+  object: 'The body must be a JSON object',
+  list: 'The body of a batch must be a JSON list',
+  objectOrList: 'The body must be a JSON object or a list',
+}
 
 /**
- * Parses a JSON object. Returns the error of a malformed body instead of throwing it: the guard throws this error after
- * its own checks, because 401 has priority over 400.
+ * Parses JSON. Returns the error of a malformed body instead of throwing it: the guard throws this error after its own
+ * checks, because 401 has priority over 400. `limit` is the maximum size of the body, which determines the maximum number
+ * of values.
  */
-export const parseObject = (bytes: Buffer, limit?: number): Body =>
-  parseBounded(
-    bytes,
-    (value) => (isObject(value) ? { body: value } : malformed('The body must be a JSON object')),
-    limit,
-  )
-
-/** Parses the JSON list of the calls of a batch. The list becomes the property `calls` of the body. */
-export const parseCalls = (bytes: Buffer): Body =>
-  parseBounded(bytes, (value) =>
-    Array.isArray(value) ? { body: { calls: value } } : malformed('The body of a batch must be a JSON list'),
-  )
-
-/** Parses one JSON object, or a list. A list becomes the property `calls` of the body. */
-export const parseMessages = (bytes: Buffer): Body =>
-  parseBounded(bytes, (value) =>
-    isObject(value)
-      ? { body: value }
-      : Array.isArray(value)
-        ? { body: { calls: value } }
-        : malformed('The body must be a JSON object or a list'),
-  )
-
-/** `limit` is the maximum size of the body, which determines the maximum number of values. */
-function parseBounded(bytes: Buffer, toBody: (value: unknown) => Body, limit = MAX_BODY) {
+export function parseJson(bytes: Buffer, shape: keyof typeof shapes, limit = MAX_BODY): Body {
   const maxItems = MAX_ITEMS * Math.max(1, Math.floor(limit / MAX_BODY))
-  if (isComplex(bytes, maxItems)) return tooComplex(maxItems)
+  if (isComplex(bytes, maxItems))
+    return malformed(`A body may be ${MAX_DEPTH} levels deep and have ${maxItems} values at most`)
   const value = parse(bytes)
-  return value === undefined ? malformed('The body is not valid JSON') : toBody(value)
+  if (value === undefined) return malformed('The body is not valid JSON')
+  if (shape !== 'list' && isObject(value)) return { body: value }
+  if (shape !== 'object' && Array.isArray(value)) return { body: { calls: value } }
+  return malformed(shapes[shape])
 }
 
 export function parseForm(bytes: Buffer): Body {
@@ -187,3 +120,39 @@ function isComplex(bytes: Buffer, maxItems: number) {
   }
   return false
 }
+
+/** Paths of pages with forms. */
+export const PAGES = ['/authorize', '/device']
+/** Paths that accept form bodies. The OAuth standards require forms for the paths without pages. */
+const FORMS = [...PAGES, '/token', '/revoke', '/device_authorization']
+/** Paths with error responses of their own format, also for a body of an unsupported type. */
+const OAUTH = [...FORMS, '/register']
+
+/** Parses a body in the format for the path. Returns the error of an unsupported body (415) as `refusal`. */
+export function parseBody(
+  bytes: Buffer,
+  headers: IncomingHttpHeaders,
+  { path }: Target,
+  limit: number,
+): Body & Pick<Call, 'refusal'> {
+  const refuse = OAUTH.includes(path) ? malformed : unsupported
+  const { 'content-encoding': coding = 'identity' } = headers
+  if (coding.toLowerCase() !== 'identity') return refuse('A body must not be compressed')
+  const { type, parameters } = parseType(headers['content-type'] ?? '')
+  const { charset = 'utf-8' } = parameters
+  if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')
+  const isForm = FORMS.includes(path)
+  if (isForm && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
+  if (type === 'application/json') return parseJson(bytes, shapeFor(path, headers), limit)
+  return refuse(`A body must be ${isForm ? 'application/x-www-form-urlencoded' : 'application/json'}`)
+}
+
+function shapeFor(path: string, headers: IncomingHttpHeaders): keyof typeof shapes {
+  if (path === MCP) return 'objectOrList'
+  return path.startsWith(RPC) && isBatch(headers) ? 'list' : 'object'
+}
+
+const unsupported = (message: string) => ({
+  body: undefined,
+  refusal: new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message }),
+})

@@ -3,11 +3,11 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
 import { errorBody } from 'tallystick-contract/internal'
 
-import { toPublicDatabaseError } from '../../outages.ts'
-import { toJson } from '../../output.ts'
+import { toPublicDatabaseError } from '../../guard/outages.ts'
+import { toJson } from '../../values/output.ts'
 import { preferredMediaType } from './accept.ts'
 import { isBatch, refusedBatch, retryHeaders, RPC, rpcErrorBody } from '../protocols/rpc-format.ts'
-import { MCP } from './target.ts'
+import { MCP } from './protocol.ts'
 
 export type PublicError = Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>
 

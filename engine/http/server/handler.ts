@@ -3,15 +3,15 @@ import { ORPCError, validateORPCError } from '@orpc/server'
 import { isAsyncIteratorObject, type Promisable } from '@orpc/shared'
 import type { ServerResponse } from 'node:http'
 
-import type { Context } from '../../context.ts'
-import type { Services } from '../../services.ts'
-import { type Format, LiveEvents, type LiveStream } from '../../live-stream.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Context } from '../../call/context.ts'
+import { type Format, LiveEvents, type LiveStream } from '../../call/live-stream.ts'
 import type { CompiledProcedure } from '../protocols/compile.ts'
 import type { FindProcedures } from './body-limits.ts'
-import { sendEvents, sendLive } from '../protocols/event-stream.ts'
+import { sendEvents, sendLive, type StreamParts } from '../protocols/event-stream.ts'
 import type { Call, Protocol } from './protocol.ts'
 import { sendError, sendOutput, setReplyHeaders } from './send.ts'
-import { answersWritten } from './tick.ts'
+import { answersWritten } from './connection.ts'
 
 /** The procedure that a request calls. */
 export interface Match {
@@ -39,10 +39,10 @@ export interface WireFormat {
   encode: (output: unknown, procedure: CompiledProcedure, call: Call) => Promisable<Encoded>
   /** Converts the values of an event iterator. */
   encodeEvents: (events: unknown) => unknown
-  /** Writes the states of a live stream. */
-  frame: Format
-  /** Whether answers have the status 304 if `If-None-Match` contains their entity tag. */
-  isConditional?: true
+  /** Writes a state of a live stream as an event. */
+  formatEvent: Format
+  /** Whether an answer is 304 if `If-None-Match` contains its entity tag. */
+  sendsNotModified?: true
   /** Whether Datastar's client reads the live streams. */
   isDatastar?: true
 }
@@ -59,8 +59,8 @@ export type RunCall = (call: Call) => Promise<Result | undefined>
 
 /** Creates the function that calls the procedures of one protocol. */
 export function createRunCall(format: WireFormat): RunCall {
-  /** The answers of procedures with the same output for every caller. */
-  const constants = new Map<CompiledProcedure, Encoded>()
+  /** The answers of procedures with `fixedAnswer`. */
+  const fixedAnswers = new Map<CompiledProcedure, Encoded>()
 
   return async (call) => {
     const match = format.find(call)
@@ -74,11 +74,11 @@ export function createRunCall(format: WireFormat): RunCall {
       // The guard throws this error after its own checks, because 401, 403, 404 and 429 have priority over 400.
       context.malformed ??= toBadRequest(error)
     }
-    // A constant answer needs no guard, because its procedure is public and has no limit: see engine/dev/testing/laws/.
-    const constant = context.malformed ? undefined : constants.get(procedure)
-    if (constant) {
+    // A fixed answer needs no guard, because its procedure is public and has no limit: see engine/dev/testing/laws/.
+    const fixedAnswer = context.malformed ? undefined : fixedAnswers.get(procedure)
+    if (fixedAnswer) {
       context.attributes.operation = procedure.operation
-      return { encoded: constant }
+      return { encoded: fixedAnswer }
     }
 
     let output: unknown
@@ -92,7 +92,7 @@ export function createRunCall(format: WireFormat): RunCall {
     try {
       if (isAsyncIteratorObject(output)) return { events: format.encodeEvents(output) as typeof output }
       const encoded = await format.encode(output, procedure, call)
-      if (procedure.meta.constant) constants.set(procedure, encoded)
+      if (procedure.meta.fixedAnswer) fixedAnswers.set(procedure, encoded)
       return { encoded }
     } catch (err) {
       // If `encode` has called another procedure, the guard of this procedure has already logged the error.
@@ -123,21 +123,31 @@ const toCallerError = async (
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Creates a protocol that calls procedures. */
-export function createHandler(services: Services, format: WireFormat, run = createRunCall(format)) {
-  const { find, frame, isConditional, isDatastar } = format
+export interface HandlerParts extends StreamParts {
+  settings: Settings
+}
+
+/** Creates a protocol that calls procedures. RPC and Datastar give their own `run`, for batches and for patches of the page. */
+export function createHandler(
+  { settings, log, metrics, closing }: HandlerParts,
+  format: WireFormat,
+  run = createRunCall(format),
+) {
+  const { find, formatEvent, sendsNotModified, isDatastar } = format
   const answer = async (call: Call, response: ServerResponse) => {
     const result = await run(call)
     if (!result) return false
     const { reply } = call.context
-    if ('encoded' in result) return sendOutput({ call, response }, result.encoded, isConditional)
-    // A stream closes a connection with unanswered requests, so earlier answers are written first.
+    if ('encoded' in result) return sendOutput({ call, response }, result.encoded, sendsNotModified)
+    // `sendLive` closes the connection if earlier requests on it have no answer yet, so the answers that are ready are written first.
     if ('stream' in result || 'events' in result) await answersWritten()
-    if ('stream' in result)
-      return sendLive({ response, reply, stream: result.stream, format: frame, services, isDatastar })
+    if ('stream' in result) {
+      const { stream } = result
+      return sendLive({ response, reply, stream, format: formatEvent, isDatastar, log, metrics, closing })
+    }
     setReplyHeaders(response, reply)
     if ('error' in result) return sendError(response, result.error)
-    return sendEvents(response, 200, result.events, services.settings.answerTimeout)
+    return sendEvents(response, 200, result.events, settings.answerTimeout)
   }
   const methodsAt = (call: Call) => METHODS.filter((method) => find({ ...call, method }))
   return Object.assign(answer, { methodsAt }) satisfies Protocol

@@ -2,7 +2,50 @@ import type { ORPCError } from '@orpc/client'
 import type { Promisable } from '@orpc/shared'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import type { Context } from '../../context.ts'
+import type { Context } from '../../call/context.ts'
+import type { FoundEndpoint } from './endpoint-routes.ts'
+
+/** The path of the endpoint for AI agents. A slash at the end is ignored, because people often add one to the address. */
+export const MCP = '/mcp'
+
+export const EVENT_STREAM = 'text/event-stream'
+
+/** The normalized target of a request, which routing, admission, log and traces use. */
+export interface Target {
+  path: string
+  url: () => URL
+  /** The error of an invalid target. The server throws this error before it reads the body. */
+  refusal?: ORPCError<string, unknown>
+  /** Path and query without the slash at the end of the path, for a path that is refused because of this slash. */
+  withoutSlash?: string
+  /** The error of a query that is too complex. In this case, `url()` has no query, and the guard answers 400. */
+  malformed?: ORPCError<'BAD_REQUEST', unknown>
+}
+
+/** A request and its response on their way through the steps of the server (engine/http/server/app.ts). */
+export interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  target: Target
+  /** Whether the request has a body. */
+  hasBody: boolean
+  /** The endpoint of the application that the request has found by its method and path. */
+  endpoint?: FoundEndpoint | undefined
+  /** The call of the endpoint. */
+  call?: Call
+  /** Maximum size of the body, in bytes. */
+  limit: number
+  /** The body, when it is complete. */
+  bytes?: Buffer
+  /** Handles the request. Steps can bind the function to a context. */
+  handle: () => void
+}
+
+/** A step of a request. Returns true if the step has sent the answer, or will send it, so that no other step follows. */
+export type Step = (exchange: Exchange) => boolean
+
+/** A step that may wait, for example for the body. The client receives the error that the step throws. */
+export type AsyncStep = (exchange: Exchange) => Promisable<boolean>
 
 /** A request with its parsed body, in the form that every protocol uses. */
 export interface Call {

@@ -1,71 +1,161 @@
 import { ORPCError } from '@orpc/client'
-import { parse } from 'content-type'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 
-import { createContext } from '../../guard/authentication.ts'
-import type { Services } from '../../services.ts'
-import {
-  type Body,
-  checkSize,
-  malformed,
-  parseCalls,
-  parseForm,
-  parseMessages,
-  parseObject,
-  readBody,
-} from './body.ts'
+import { type ContextParts, createContext } from '../../guard/authentication.ts'
 import { networkOf } from '../../guard/networks.ts'
-import { weightOf } from './body-limits.ts'
-import type { createIncompleteLimit } from './admission.ts'
-import { isBatch, RPC } from '../protocols/rpc-format.ts'
-import { MCP, type Target } from './target.ts'
-import type { Call } from './protocol.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { preferredMediaType } from './accept.ts'
+import { parseBody, tooLarge } from './body.ts'
+import { isCrossSite, isUnproven, untrustedOrigin } from './origins.ts'
+import { type Call, type Exchange, MCP, type Step, type Target } from './protocol.ts'
+
+// Reads the target and the headers of a request: engine/http/server/body.ts reads the body.
 
 export const MAX_HEADERS = 16 * 1024
 /** Maximum number of header lines. Browsers and proxies send about thirty. */
 const MAX_HEADER_LINES = 200
 
-const SAFE = ['GET', 'HEAD', 'OPTIONS']
+/** Maximum length of a target, in characters. */
+const MAX_TARGET = 8 * 1024
+/**
+ * Maximum number of parameters and opening brackets in a query. Also limits the depth of nested keys, such as
+ * `a[b][c]`.
+ */
+const MAX_QUERY_ITEMS = 100
+
+/** Replaces an invalid path in the log. */
+const UNREADABLE = '(unreadable)'
+
+const badRequest = (message: string) => new ORPCError('BAD_REQUEST', { message })
+
+export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is nothing at this address' })
+
+/** A valid `Host` header (RFC 9112, section 3.2): one host, without user information. */
+const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
+/** A valid path (RFC 3986, section 3.3). The URL parser does not change such a path, except for dot segments. */
+const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
+/**
+ * What some server or proxy treats as the end of a path segment: `/` or `;`, or `/`, `\`, `;` percent-encoded one or
+ * more times.
+ */
+const END = '[/;]|%(?:25)*(?:2f|5c|3b)'
+const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 'i')
+const QUERY_ITEM = /[&[]|%5b/gi
+const TOO_COMPLEX = `A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`
+
+/**
+ * Normalizes the request target, and checks `Host`. Refuses a target that two servers or proxies could interpret
+ * differently.
+ */
+export function readTarget(
+  { url = '/', headers: { host }, httpVersion }: Pick<IncomingMessage, 'url' | 'headers' | 'httpVersion'>,
+  baseUrl: string,
+): Target {
+  const refuse = (refusal: ORPCError<string, unknown>, path = UNREADABLE): Target => ({
+    path,
+    url: () => new URL(baseUrl),
+    refusal,
+  })
+  if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
+    return refuse(badRequest('Send exactly one Host header, with a host and an optional port'))
+  if (url.length > MAX_TARGET)
+    return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
+  const originForm = url.startsWith('/') ? url : originFormOf(url, host)
+  const [given = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
+  // The check precedes the decoding, which could otherwise create an escape: `%%33%30` would become `%30`.
+  if (!PATH.test(given) || given.includes('%00') || /%00|#/.test(query))
+    return refuse(badRequest('The address cannot be read'))
+  const decoded = given.includes('%') ? decodeUnreserved(given) : given
+  const path = decoded === `${MCP}/` ? MCP : decoded
+  if (DOT_SEGMENT.test(path) || path.includes('//')) return refuse(notFound(), path)
+  if (path.length > 1 && path.endsWith('/'))
+    return {
+      ...refuse(notFound(), path),
+      withoutSlash: path.slice(0, -1) + (query === '' ? '' : `?${query}`),
+    }
+  const isComplex = (query.match(QUERY_ITEM)?.length ?? 0) > MAX_QUERY_ITEMS
+  if (isComplex) return { path, url: () => new URL(baseUrl + path), malformed: badRequest(TOO_COMPLEX) }
+  return { path, url: () => new URL(baseUrl + (query === '' ? path : `${path}?${query}`)) }
+}
+
+/**
+ * Decodes percent-encoded letters, digits, `-`, `.`, `_` and `~`, which mean the same without encoding (RFC 3986, section
+ * 6.2.2.2). Some clients encode these characters.
+ */
+const decodeUnreserved = (path: string) =>
+  path.replace(/%(?:2d|2e|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi, decodeURIComponent)
+
+/**
+ * Converts a target in absolute form (RFC 9112, section 3.2.2) to path and query. Returns undefined if the authority of
+ * the target differs from `Host`. Returns a target in another form unchanged.
+ */
+function originFormOf(url: string, host: string | undefined) {
+  const [, authority, rest] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
+  if (authority === undefined) return url
+  if (authority.toLowerCase() !== host?.toLowerCase()) return undefined
+  return rest?.startsWith('/') ? rest : `/${rest ?? ''}`
+}
+
+/** Paths of programs, which receive errors as JSON. */
+const PROGRAMS = /^\/(api|rpc|mcp|\.well-known|assets)(\/|$)/
+
+/** Returns whether a browser opens a path. */
+export const isNavigation = ({ method, headers: { accept = '' } }: IncomingMessage, path: string) =>
+  (method === 'GET' || method === 'HEAD') &&
+  !PROGRAMS.test(path) &&
+  preferredMediaType(accept, ['application/json', 'text/html']) === 'text/html'
+
+/** The step that redirects a browser from a path with a slash at its end. */
+export const redirectBrowser: Step = ({ request, response, target: { path, withoutSlash } }) => {
+  if (withoutSlash === undefined || !isNavigation(request, path)) return false
+  response.writeHead(308, { location: withoutSlash }).end()
+  return true
+}
 
 /**
  * Creates the functions that read a request and convert it to a call. They throw an error only if the request must be
  * refused in every protocol.
  */
-export function createRequestReader(
-  services: Services,
-  trackIncomplete: ReturnType<typeof createIncompleteLimit>,
-) {
-  const { baseUrl, trustedOrigins, trustedProxies } = services.settings
+export function createRequestReader(parts: ContextParts & { settings: Settings }) {
+  const { baseUrl, trustedOrigins, trustedProxies } = parts.settings
   const isTrustedProxy = proxyAddr.compile(trustedProxies)
   const origins = [baseUrl, ...trustedOrigins]
   const addressOf = (request: IncomingMessage) => readAddress(request, isTrustedProxy)
-  const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
 
   return {
-    networkOfRequest,
+    /** Returns the network of the client. Undefined if the connection is closed. */
+    networkOfRequest: (request: IncomingMessage) => networkOf(addressOf(request)),
 
     /** Checks the target, the number of header lines, the origin and the declared size of a request. */
-    check(request: IncomingMessage, target: Target, limit: number) {
-      if (target.refusal) throw target.refusal
+    check({ request, response, target, limit, endpoint }: Exchange) {
+      if (target.refusal) {
+        // Another server or proxy could read the rest of the connection differently.
+        response.setHeader('connection', 'close')
+        throw target.refusal
+      }
       if (request.rawHeaders.length > 2 * MAX_HEADER_LINES)
         throw new ORPCError('REQUEST_HEADER_FIELDS_TOO_LARGE', {
           status: 431,
           message: `A request may have at most ${MAX_HEADER_LINES} header lines`,
         })
-      if (isCrossSite(request, target, origins)) throw untrustedOrigin(request.headers)
-      checkSize(request.headers, limit)
+      if (isCrossSite(request, target, origins) || isUnproven(request, endpoint, origins))
+        throw untrustedOrigin(request.headers)
+      if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+      return false
     },
 
-    readBody: (request: IncomingMessage, limit: number) =>
-      readBody(request, limit, (abort) =>
-        trackIncomplete(networkOfRequest(request) ?? 'unknown', abort, weightOf(request.headers, limit)),
-      ),
-
-    createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined, limit: number): Call {
+    createCall({
+      request,
+      target,
+      bytes,
+      limit,
+    }: Pick<Exchange, 'request' | 'target' | 'bytes' | 'limit'>): Call {
       const { method = 'GET', headers } = request
-      const { body, malformed, refusal } = parseBody(request, target, bytes, limit)
+      const { body, malformed, refusal } = bytes?.length
+        ? parseBody(bytes, headers, target, limit)
+        : { body: undefined }
       return {
         method: method === 'HEAD' ? 'GET' : method,
         path: target.path,
@@ -73,7 +163,7 @@ export function createRequestReader(
         request,
         body,
         refusal,
-        context: createContext(services, headers, {
+        context: createContext(parts, headers, {
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
           isAbandoned: () => request.socket.destroyed,
@@ -111,66 +201,3 @@ const withoutPorts = (forwarded: string) =>
     /(?<=^|,)(\s*)(?:\[([^\],]*)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)(?=\s*(?:,|$))/g,
     (_, space: string, bracketed = '', address = '') => `${space}${bracketed}${address}`,
   )
-
-/**
- * Prevents cross-site request forgery: returns whether a page of an untrusted origin sent a request with an unsafe
- * method. Clients other than browsers usually send neither `Origin` nor `Sec-Fetch-Site`, so requests without these
- * headers are accepted.
- */
-function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
-  // The pages for apps have a stricter check (engine/http/endpoints/sign-in-pages.ts), and refuse a request with a
-  // page. MCP ignores cookies.
-  if (SAFE.includes(method) || PAGES.includes(path) || path === MCP) return false
-  const { cookie, origin, 'sec-fetch-site': site } = headers
-  if (cookie === undefined) return false
-  if (site === 'same-origin') return false
-  return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
-}
-
-/** Maximum length of an origin in a message. */
-const MAX_ORIGIN = 200
-
-/** Creates the error for a cross-site request. The settings in the message make the service accept the origin. */
-const untrustedOrigin = ({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders) =>
-  new ORPCError('FORBIDDEN', {
-    message:
-      origin === undefined
-        ? `A request with Sec-Fetch-Site: ${String(site).slice(0, MAX_ORIGIN)} must have the header Origin`
-        : `The origin ${JSON.stringify(origin.slice(0, MAX_ORIGIN))} is neither BASE_URL nor one of TRUSTED_ORIGINS of the service`,
-  })
-
-/** Paths of pages with forms. */
-const PAGES = ['/authorize', '/device']
-/** Paths that accept form bodies. The OAuth standards require forms for the paths without pages. */
-const FORMS = [...PAGES, '/token', '/revoke', '/device_authorization']
-/** Paths with error responses of their own format, also for a body of an unsupported type. */
-const OAUTH = [...FORMS, '/register']
-
-function parseBody(
-  { headers }: IncomingMessage,
-  { path }: Target,
-  bytes: Buffer | undefined,
-  limit: number,
-): Body & Pick<Call, 'refusal'> {
-  if (bytes === undefined || bytes.length === 0) return { body: undefined }
-  const refuse = OAUTH.includes(path) ? malformed : unsupported
-  const { 'content-encoding': coding = 'identity' } = headers
-  if (coding.toLowerCase() !== 'identity') return refuse('A body must not be compressed')
-  const { type, parameters } = parse(headers['content-type'] ?? '')
-  const { charset = 'utf-8' } = parameters
-  if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')
-  const isForm = FORMS.includes(path)
-  if (isForm && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
-  if (type === 'application/json') return parserFor(path, headers)(bytes, limit)
-  return refuse(`A body must be ${isForm ? 'application/x-www-form-urlencoded' : 'application/json'}`)
-}
-
-function parserFor(path: string, headers: IncomingHttpHeaders): typeof parseObject {
-  if (path === MCP) return parseMessages
-  return path.startsWith(RPC) && isBatch(headers) ? parseCalls : parseObject
-}
-
-const unsupported = (message: string) => ({
-  body: undefined,
-  refusal: new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message }),
-})

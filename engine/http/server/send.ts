@@ -1,15 +1,19 @@
 import { ORPCError } from '@orpc/client'
+import cors from 'cors'
 import fresh from 'fresh'
-import type { ServerResponse } from 'node:http'
-import { finished } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { unavailable } from 'tallystick-contract/internal'
 
-import type { Reply } from '../../caller.ts'
-import type { LimitRefusal } from '../../context.ts'
-import { type Coding, firstElements } from './accept.ts'
-import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
+import type { Reply } from '../../call/caller.ts'
+import type { LimitRefusal } from '../../call/context.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { type Coding, firstElements, preferredCoding } from './accept.ts'
+import { enqueueAnswer } from './connection.ts'
 import { encodeError, type PublicError } from './errors.ts'
-import type { Call } from './protocol.ts'
-import { enqueueAnswer } from './tick.ts'
+import { endAfterRequest } from './lingering.ts'
+import { type Call, type Exchange, MCP } from './protocol.ts'
 
 /** Returns whether the status must be 304, because the first tags of `If-None-Match` contain the entity tag of the answer. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
@@ -21,12 +25,6 @@ export function isNotModified({ method, request: { headers }, context: { reply }
   return etag !== undefined && fresh({ 'if-none-match': firstElements(condition) }, { etag })
 }
 
-/**
- * Maximum time of a lingering close, in milliseconds: after the answer, the connection stays open while the client
- * still sends its body. If the connection closed immediately, the client could lose the answer.
- */
-export const LINGER = 1000
-
 /** Sends a complete answer, `application/json` by default, with the headers that are set on the response. */
 export function sendBody(response: ServerResponse, status: number, body: string | Buffer, type?: string) {
   const { req: request } = response
@@ -37,14 +35,7 @@ export function sendBody(response: ServerResponse, status: number, body: string 
   if (request.complete) enqueueAnswer(() => response.end(body))
   else {
     response.write(body)
-    const deadline = setTimeout(() => response.end(), LINGER).unref()
-    // Discards the rest of the request body.
-    finished(request.resume(), () => {
-      // The rest of the request body has arrived. If the response stayed open until the deadline, open connections
-      // would accumulate under overload.
-      clearTimeout(deadline)
-      response.end()
-    })
+    endAfterRequest(response)
   }
   return true
 }
@@ -56,6 +47,25 @@ export function sendError(response: ServerResponse, error: PublicError) {
   const { status, type, text, headers } = encodeError(response.req, error)
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   return sendBody(response, status, text, type)
+}
+
+/** Sends the error of a request that may have an answer, or the start of one. `isRead`: whether the complete body has arrived. */
+export function sendFailure(response: ServerResponse, error: PublicError, isRead = response.req.complete) {
+  // If the response has already ended, ANSWER_TIMEOUT has passed and the service has sent 503.
+  if (response.writableEnded) return
+  if (response.headersSent) return void response.destroy()
+  // The service does not read the rest of the request, so the connection cannot be reused.
+  if (!isRead) response.setHeader('connection', 'close')
+  sendError(response, error)
+}
+
+/**
+ * Sends 503 and closes the connection, because the client may still send the rest of the request, which the service
+ * does not read.
+ */
+export function sendUnavailable(response: ServerResponse, message: string) {
+  response.setHeader('connection', 'close')
+  sendError(response, unavailable(message))
 }
 
 export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {
@@ -74,18 +84,18 @@ export function sendAllowedMethods({ method }: Call, response: ServerResponse, m
 
 /**
  * Sends the answer of a procedure with the headers of its reply. A successful answer is compressed if it is large, see
- * `selectCoding`. If `isConditional`, sends 304 if the client already has the answer.
+ * `selectCoding`. If `sendsNotModified`, sends 304 if the client already has the answer.
  */
 export function sendOutput(
   { call, response }: { call: Call; response: ServerResponse },
   { status, text, type }: { status: number; text: string; type?: string | undefined },
-  isConditional = false,
+  sendsNotModified = false,
 ) {
   const { request, context } = call
   const isLarge = status === 200 && Buffer.byteLength(text) >= MIN_COMPRESSED
   const coding = isLarge ? selectCoding(request, context.reply) : undefined
   setReplyHeaders(response, context.reply)
-  const bodyless = isConditional && status === 200 && isNotModified(call) ? 304 : status
+  const bodyless = sendsNotModified && status === 200 && isNotModified(call) ? 304 : status
   if (bodyless === 304 || bodyless === 204) {
     response.writeHead(bodyless).end()
     return true
@@ -108,4 +118,129 @@ export function setReplyHeaders(response: ServerResponse, reply: Reply) {
   for (const [name, value] of reply)
     if (EXTENDING.includes(name)) response.appendHeader(name, value)
     else response.setHeader(name, value)
+}
+
+/** Minimum size of a compressed answer, in bytes. A smaller answer fits in one network packet. */
+export const MIN_COMPRESSED = 1024
+
+/** Level 4 of Brotli compresses 200 KiB in 2 ms, to less than gzip in the same time. Level 11 needs 300 ms. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 4 }
+const brotli = promisify(brotliCompress)
+
+/** Compresses in the thread pool of Node, so that the event loop is not blocked. */
+export const compressors: Record<Coding, (bytes: Buffer | string) => Promise<Buffer>> = {
+  br: (bytes) => brotli(bytes, { params }),
+  gzip: promisify(gzip),
+}
+
+/**
+ * Selects the content coding of a procedure's answer of at least MIN_COMPRESSED bytes. Undefined if the client accepts
+ * no coding, or the answer has `Cache-Control: no-transform`: the guard sets this header on answers that contain tokens
+ * (`secrets` in the contract), because the size of a compressed answer can reveal its content to an attacker who
+ * controls a part of the answer (BREACH).
+ *
+ * Makes the entity tag of the reply weak, because the tag of the uncompressed answer is strong, and a compressed answer
+ * has other bytes (RFC 9110, section 8.8.3.3).
+ */
+export function selectCoding({ headers }: IncomingMessage, reply: Reply): Coding | undefined {
+  const coding = preferredCoding(headers['accept-encoding'] ?? '')
+  if (!coding || reply.get('cache-control') === NO_TRANSFORM) return undefined
+  const etag = reply.get('etag')
+  if (typeof etag === 'string') reply.set('etag', `W/${etag}`)
+  return coding
+}
+
+const NO_TRANSFORM = 'no-transform'
+
+/** Names and values of headers. */
+type HeaderLines = readonly (readonly [name: string, value: string])[]
+
+/** Time for which a browser caches a preflight, in seconds: the maximum of Chromium. */
+const PREFLIGHT_TTL = 7200
+
+const exposedHeaders = [
+  'link',
+  'x-request-id',
+  'etag',
+  'content-language',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'www-authenticate',
+  'mcp-protocol-version',
+  'mcp-session-id',
+]
+
+/**
+ * Creates the step that answers preflight requests. All other answers have the CORS headers of `createResponseHeaders`.
+ *
+ * Pages of TRUSTED_ORIGINS may read answers, and send cookies. Pages of every origin may call /mcp, which ignores
+ * cookies, with an access token. If the browser must hide the answer from the page, the step does not answer.
+ */
+export function createPreflights({ trustedOrigins }: Settings) {
+  const shared = { maxAge: PREFLIGHT_TTL, exposedHeaders }
+  const trusted = cors<IncomingMessage>({ ...shared, origin: trustedOrigins, credentials: true })
+  const open = cors<IncomingMessage>({ ...shared, origin: '*', methods: 'POST' })
+  return ({ request, response, target: { path } }: Pick<Exchange, 'request' | 'response' | 'target'>) => {
+    if (request.method !== 'OPTIONS') return false
+    const { origin = '' } = request.headers
+    const answer = trustedOrigins.includes(origin)
+      ? trusted
+      : path === MCP && origin !== ''
+        ? open
+        : undefined
+    // Answers every OPTIONS request, and calls no next handler.
+    answer?.(request, response, () => undefined)
+    return answer !== undefined
+  }
+}
+
+/**
+ * The headers of every answer. `vary` names the request headers that select the CORS headers, the media type and the
+ * content coding of an answer.
+ */
+const COMMON: HeaderLines = [
+  ['vary', 'Origin, Accept, Datastar-Request, Accept-Encoding'],
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none';frame-ancestors 'none'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['x-content-type-options', 'nosniff'],
+]
+
+/** Browsers use only https for this host and its subdomains, for one year. */
+const HSTS: HeaderLines = [['strict-transport-security', 'max-age=31536000; includeSubDomains']]
+
+/** Security headers of a page. Other answers omit these headers, because the headers would have no effect. */
+const PAGE: HeaderLines = [
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['origin-agent-cluster', '?1'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-frame-options', 'DENY'],
+]
+
+export function setPageHeaders(response: ServerResponse) {
+  for (const [name, value] of PAGE) response.setHeader(name, value)
+}
+
+/** Creates the step that sets the headers of every answer, for the `Origin` and the path of the request. */
+export function createResponseHeaders({ baseUrl, trustedOrigins }: Settings) {
+  const common = [...COMMON, ...(baseUrl.startsWith('https:') ? HSTS : [])]
+  const readableBy = (origin: string): HeaderLines => [
+    ...common,
+    ['access-control-allow-origin', origin],
+    ['access-control-expose-headers', exposedHeaders.join(',')],
+  ]
+  const trusted = new Map(
+    trustedOrigins.map((origin): [string, HeaderLines] => [
+      origin,
+      [...readableBy(origin), ['access-control-allow-credentials', 'true']],
+    ]),
+  )
+  const open = readableBy('*')
+  return ({ request, response, target }: Pick<Exchange, 'request' | 'response' | 'target'>) => {
+    const { origin = '' } = request.headers
+    const lines = trusted.get(origin) ?? (target.path === MCP ? open : common)
+    for (const [name, value] of lines) response.setHeader(name, value)
+    return false
+  }
 }

@@ -2,13 +2,12 @@ import { createServer, type Server } from 'node:http'
 import { unavailable } from 'tallystick-contract/internal'
 
 import { isLivenessCheck, sendAlive } from '../endpoints/health.ts'
-import { listen } from '../../listen.ts'
-import type { Settings } from '../../settings.ts'
+import { listen } from '../../settings/listen.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { LIMITS } from './app.ts'
 import { refuseUnparsable } from './parser-errors.ts'
-import { createPreflights, createResponseHeaders } from './response-headers.ts'
-import { sendError } from './send.ts'
-import { readTarget } from './target.ts'
+import { createPreflights, createResponseHeaders, sendError } from './send.ts'
+import { readTarget } from './request.ts'
 
 /**
  * Listens on HOST and PORT before the database is opened, so that an occupied port is reported before anything is
@@ -16,19 +15,16 @@ import { readTarget } from './target.ts'
  * then takes over the port.
  */
 export async function listenWhileStarting(settings: Settings): Promise<Server> {
-  const responseHeadersFor = createResponseHeaders(settings)
-  const preflightFor = createPreflights(settings)
+  const setHeaders = createResponseHeaders(settings)
+  const answerPreflight = createPreflights(settings)
   const server = createServer(LIMITS, (request, response) => {
-    const { path } = readTarget(request, settings.baseUrl)
-    const { method, headers } = request
-    request.url = path
-    for (const [name, value] of responseHeadersFor(headers.origin, path)) response.setHeader(name, value)
+    const target = readTarget(request, settings.baseUrl)
+    request.url = target.path
+    setHeaders({ request, response, target })
     response.setHeader('connection', 'close')
-    const refuse = () => sendError(response, unavailable('The service is starting; try again'))
-    const preflight = method === 'OPTIONS' ? preflightFor(headers.origin ?? '', path) : undefined
-    if (preflight) preflight(request, response, refuse)
-    else if (isLivenessCheck(request)) sendAlive(response)
-    else refuse()
+    if (answerPreflight({ request, response, target })) return
+    if (isLivenessCheck(request)) sendAlive(response)
+    else sendError(response, unavailable('The service is starting; try again'))
   })
   server.on('clientError', refuseUnparsable)
   return listen(server, settings, 'PORT')

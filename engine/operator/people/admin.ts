@@ -1,9 +1,9 @@
-import { insert, OPERATOR } from '../db/audit.ts'
-import { listAdmins, setRole } from '../db/users.ts'
-import type { Database } from '../db/database.ts'
-import { endImpersonations } from '../db/sessions.ts'
+import { insert, OPERATOR } from '../../db/accounts/audit.ts'
+import { listAdmins, setRole } from '../../db/accounts/users.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { endImpersonations } from '../../db/accounts/sessions.ts'
 import { getPersonByEmail } from './people.ts'
-import { withDatabase, type CommandContext } from './command-context.ts'
+import { withDatabase, type CommandContext } from '../command-context.ts'
 
 export const grant = (context: CommandContext, address: string) =>
   withDatabase(context, async (db) => {

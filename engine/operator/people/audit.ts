@@ -1,30 +1,29 @@
-import { auditActions, auditOutcomes } from 'tallystick-contract/internal'
+import { auditActions, auditOutcomes, metaOf } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
-import * as query from '../db/audit.ts'
-import { findEmails } from '../db/users.ts'
-import type { Position } from '../db/pagination.ts'
+import * as query from '../../db/accounts/audit.ts'
+import { findEmails } from '../../db/accounts/users.ts'
+import type { Position } from '../../db/pagination.ts'
 import { getPersonByEmail } from './people.ts'
-import { withDatabase, type CommandContext } from './command-context.ts'
-import type { CommandInput } from './command-input.ts'
+import { withDatabase, type CommandContext } from '../command-context.ts'
+import type { CommandInput } from '../command-input.ts'
 
 const Limit = z.coerce.number().int().min(1).max(1000)
-const Action = z.enum(auditActions).optional()
 const Outcome = z.enum(auditOutcomes).optional()
 
 /** Prints one line for each entry: time, action, outcome, actor, subject, IP address, detail, user agent. */
 export async function list(context: CommandContext, { person, before, ...options }: CommandInput) {
   const limit = parse(Limit, '--limit', options.limit, 'a whole number from 1 to 1000')
-  const action = parse(Action, '--action', options.action, `one of ${auditActions.join(', ')}`)
+  const actions = [...auditActions, ...(await listDeclaredActions(context))]
+  const action = parse(z.enum(actions).optional(), '--action', options.action, `one of ${actions.join(', ')}`)
   const outcome = parse(Outcome, '--outcome', options.outcome, `one of ${auditOutcomes.join(', ')}`)
+  // The newest entry is first, so that the entries before a time are after its position in the list.
   const after = before === undefined ? undefined : parsePosition(before)
   await withDatabase(context, async (db) => {
-    const id = person === undefined ? undefined : (await getPersonByEmail(db, person)).id
-    const rows = await query.list(
-      db,
-      { person: id, action, outcome },
-      { limit: limit + 1, ...(after && { after }) },
-    )
+    const personId = person === undefined ? undefined : (await getPersonByEmail(db, person)).id
+    // One entry more than the limit, to know whether older entries exist.
+    const page = { limit: limit + 1, ...(after && { after }) }
+    const rows = await query.list(db, { person: personId, action, outcome }, page)
     const shown = rows.slice(0, limit)
     const emails = await findEmails(
       db,
@@ -48,6 +47,13 @@ export async function list(context: CommandContext, { person, before, ...options
     if (last && rows.length > limit)
       context.print(`Older entries: --before ${last.createdAt.toISOString()}/${last.id}`)
   })
+}
+
+/** Lists the actions that the procedures of the application record (`audit` in their metadata). */
+async function listDeclaredActions({ loadApp }: CommandContext) {
+  const { resources } = await loadApp()
+  const procedures = Object.values(resources).flatMap((resource) => Object.values(resource.procedures))
+  return [...new Set(procedures.flatMap((procedure) => metaOf(procedure).audit ?? []))]
 }
 
 /** Returns the value of an option. Throws an error if the value is not `expected`. */

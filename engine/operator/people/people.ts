@@ -1,6 +1,6 @@
-import { findByEmail } from '../db/users.ts'
-import type { Database } from '../db/database.ts'
-import { normalizeAddress } from '../mail-address.ts'
+import { findByEmail } from '../../db/accounts/users.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { normalizeAddress } from '../../values/mail-address.ts'
 
 /** Throws if no account has the e-mail address. */
 export async function getPersonByEmail(db: Database, address: string) {

@@ -1,4 +1,4 @@
-import type { CommandContext } from './command-context.ts'
+import type { CommandContext } from '../command-context.ts'
 
 /** Prints one line for each resource and relation: the actions that the authorization table of the resource permits. */
 export async function printPermissions({ loadApp, print }: Pick<CommandContext, 'loadApp' | 'print'>) {

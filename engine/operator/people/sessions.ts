@@ -1,15 +1,15 @@
-import { OPERATOR } from '../db/audit.ts'
-import * as query from '../db/sessions.ts'
+import { OPERATOR } from '../../db/accounts/audit.ts'
+import * as query from '../../db/accounts/sessions.ts'
 import { getPersonByEmail } from './people.ts'
-import { withDatabase, type CommandContext } from './command-context.ts'
-import type { CommandInput } from './command-input.ts'
+import { withDatabase, type CommandContext } from '../command-context.ts'
+import type { CommandInput } from '../command-input.ts'
 
 /** Prints one line for each session, latest activity first: id, time of the latest activity, IP address, user agent. */
 export const list = (context: CommandContext, address: string) =>
   withDatabase(context, async (db) => {
     const { id } = await getPersonByEmail(db, address)
-    for (const { id: session, updatedAt, ipAddress, userAgent } of await query.listAll(db, id))
-      context.print([session, updatedAt.toISOString(), ipAddress || '-', userAgent || '-'].join('  '))
+    for (const { id: sessionId, updatedAt, ipAddress, userAgent } of await query.listAll(db, id))
+      context.print([sessionId, updatedAt.toISOString(), ipAddress || '-', userAgent || '-'].join('  '))
   })
 
 export const revoke = (

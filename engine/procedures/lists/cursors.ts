@@ -1,8 +1,8 @@
 import { badRequest } from 'tallystick-contract/internal'
 
-import { isInvalidValue } from '../db/errors.ts'
-import type { Keyset, SortValues } from '../db/keyset.ts'
-import type { Position } from '../db/pagination.ts'
+import { isInvalidValue } from '../../db/errors.ts'
+import type { Keyset, SortValues } from '../../db/keyset.ts'
+import type { Position } from '../../db/pagination.ts'
 
 /** The text of a cursor before its encoding in base64url. */
 export interface CursorFormat<After> {

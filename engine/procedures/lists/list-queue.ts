@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
-import { type SizedRow, totalBytes } from '../db/pagination.ts'
-import type { Caller } from '../caller.ts'
-import type { Context } from '../context.ts'
-import { networkOf } from '../guard/networks.ts'
-import { limitConcurrency } from './concurrency.ts'
+import { type SizedRow, totalBytes } from '../../db/pagination.ts'
+import type { Caller } from '../../call/caller.ts'
+import type { Context } from '../../call/context.ts'
+import { networkOf } from '../../guard/networks.ts'
+import { limitConcurrency } from '../../guard/concurrency.ts'
 import { createTurns } from './turns.ts'
 
 /** Size above which a list is large, in bytes of text. A large list takes some milliseconds of CPU time. */
@@ -17,18 +17,16 @@ const MAX_WAITING = 100
 
 const limitPerAccount = limitConcurrency(2, MAX_WAITING)
 const limitApps = limitConcurrency(1, MAX_WAITING)
-const takeTurn = createTurns()
+const waitForTurn = createTurns()
 
-/**
- * Accounts that received a large list within the last minute. The next list of such an account is probably large, too.
- */
+/** Accounts that received a large list within the last minute. The next list of such an account is probably large, too. */
 const accountsWithLargeLists = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
 
 /** The caller of a list. A caller of a public list has no account. */
 export type ListReader = Pick<Context, 'address' | 'isAbandoned'> &
   Pick<Partial<Caller>, 'scopes'> & { user?: Pick<Caller['user'], 'id'> }
 
-/** Runs a slow read in a turn of the account (engine/lists/turns.ts). */
+/** Runs a slow read in a turn of the account (engine/procedures/lists/turns.ts). */
 export type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
 /**
@@ -39,19 +37,19 @@ export type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
  * - Callers of public lists, which have no account, are counted by network.
  * - A list is not read if its client has closed the connection.
  */
-function inPlace<Result>(
+function queued<Result>(
   { user, address, scopes, isAbandoned }: ListReader,
   run: (id: string, takeTurn: TakeTurn) => Promise<Result>,
 ) {
   const id = user?.id ?? networkOf(address?.()) ?? 'this process'
-  const runInPlace = () =>
-    limitPerAccount(id, () => run(id, (read) => takeTurn(id, read, isAbandoned)), isAbandoned)
-  return scopes ? limitApps(id, runInPlace, isAbandoned) : runInPlace()
+  const runLimited = () =>
+    limitPerAccount(id, () => run(id, (read) => waitForTurn(id, read, isAbandoned)), isAbandoned)
+  return scopes ? limitApps(id, runLimited, isAbandoned) : runLimited()
 }
 
 /** Reads a list, in a turn if the account had a large list before. */
 export const queueListRead = <Row>(reader: ListReader, read: () => Promise<SizedRow<Row>[]>) =>
-  inPlace(reader, async (id, takeTurn) => {
+  queued(reader, async (id, takeTurn) => {
     const rows = await (accountsWithLargeLists.has(id) ? takeTurn(read) : read())
     if (totalBytes(rows) > LARGE_LIST_BYTES) accountsWithLargeLists.set(id, true)
     return rows
@@ -59,4 +57,4 @@ export const queueListRead = <Row>(reader: ListReader, read: () => Promise<Sized
 
 /** Runs a search, whose batches take turns. */
 export const queueSearch = <Result>(reader: ListReader, search: (takeTurn: TakeTurn) => Promise<Result>) =>
-  inPlace(reader, (_, takeTurn) => search(takeTurn))
+  queued(reader, (_, takeTurn) => search(takeTurn))

@@ -1,6 +1,6 @@
 import { linkToNext, MAX_LIMIT, type Page, type Search } from 'tallystick-contract/internal'
 
-import type { Keyset, SortValues } from '../db/keyset.ts'
+import type { Keyset, SortValues } from '../../db/keyset.ts'
 import {
   limitJson,
   MAX_PAGE_BYTES,
@@ -8,8 +8,8 @@ import {
   type Position,
   type SizedRow,
   totalBytes,
-} from '../db/pagination.ts'
-import type { Context } from '../context.ts'
+} from '../../db/pagination.ts'
+import type { Context } from '../../call/context.ts'
 import {
   type CursorFormat,
   decodeCursor,
@@ -39,17 +39,20 @@ export interface Order<Row> {
   textsOf: (row: Row) => readonly unknown[]
 }
 
-const positionOf = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({ at: createdAt, id })
+const positionByTime = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({
+  at: createdAt,
+  id,
+})
 
 /** The order of a list. The ids are numbers. */
 export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
-  positionOf,
+  positionOf: positionByTime,
   cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
 }
 
 /** The order of a list. The ids are texts. */
 export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf'> = {
-  positionOf,
+  positionOf: positionByTime,
   cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,
 }
 
@@ -78,6 +81,7 @@ export async function readPage<Row>(
 ) {
   const format = timeAndId(cursorPattern)
   const after = decodeCursor(format, call.input?.cursor)
+  // Without a cursor, an invalid value cannot be a mistake in the cursor.
   const listAfter: typeof list = (page) => list(page).catch(throwReadError)
   return readPageAfter(call, after, { ...order, format }, after ? listAfter : list, countAll)
 }

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 
-import { MAX_PAGE_BYTES, type PageRequest, type SizedRow } from '../db/pagination.ts'
+import { MAX_PAGE_BYTES, type PageRequest, type SizedRow } from '../../db/pagination.ts'
 import type { TakeTurn } from './list-queue.ts'
 
 /** Maximum duration of the statements of one search, in milliseconds. */
@@ -35,9 +35,8 @@ interface Found<Row, After> {
 }
 
 /**
- * Searches a list in batches of rows, each in a turn of the account, so that other calls do not wait for the whole search.
- * Throws SEARCH_TOO_LONG (400) if the statements together take longer than MAX_WORK: the embedded database has no timeout of
- * statements.
+ * Searches a list in batches of rows, each in a turn of the account, so that other calls do not wait for the whole search. Throws
+ * SEARCH_TOO_LONG (400) if the statements together take longer than MAX_WORK: the embedded database has no timeout of statements.
  */
 export function createSearch<Row, After>({ q, list, positionOf, takeTurn }: SearchOptions<Row, After>) {
   let work = 0
@@ -48,8 +47,8 @@ export function createSearch<Row, After>({ q, list, positionOf, takeTurn }: Sear
     const limit = size
     const [rows, duration] = await takeTurn(async () => {
       const start = performance.now()
-      const rows = await list({ limit, q, maxMatches, ...(after && { after }) })
-      return [rows, performance.now() - start]
+      const batch = await list({ limit, q, maxMatches, ...(after && { after }) })
+      return [batch, performance.now() - start]
     })
     work += duration
     size = Math.ceil(Math.min(MAX_BATCH, limit * MAX_GROWTH, (limit * BATCH_TIME) / duration))
@@ -85,6 +84,7 @@ export function createSearch<Row, After>({ q, list, positionOf, takeTurn }: Sear
     let next = after ? undefined : found.next
     if (!after && !next) return total
     do {
+      // The statement counts all matches of the batch, and lists none of them.
       const batch = await scan(next, 0)
       total += batch.matched
       next = batch.next

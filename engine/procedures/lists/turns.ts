@@ -32,12 +32,13 @@ export function createTurns() {
         if (account.waiting.length > 0) earliest = Math.min(earliest, account.readyAt)
         continue
       }
-      const start = account.waiting.shift()
-      if (start) {
+      const beginTurn = account.waiting.shift()
+      if (beginTurn) {
         isBusy = true
-        start()
+        beginTurn()
         return
       }
+      // The pause is over, and no call waits.
       accounts.delete(id)
     }
     if (earliest < Infinity) timer = setTimeout(startNext, earliest - now)
@@ -51,14 +52,14 @@ export function createTurns() {
       account.waiting.push(resolve)
       startNext()
     })
-    const start = performance.now()
+    const startedAt = performance.now()
     try {
       if (isAbandoned()) throw unavailable('The client has closed the connection')
       return await read()
     } finally {
-      const end = performance.now()
-      account.readyAt = end + Math.min(end - start, MAX_PAUSE)
-      // The last place, behind all other accounts.
+      const endedAt = performance.now()
+      account.readyAt = endedAt + Math.min(endedAt - startedAt, MAX_PAUSE)
+      // Moves the account behind all others, because `startNext` takes the first account that is ready.
       accounts.delete(id)
       accounts.set(id, account)
       isBusy = false

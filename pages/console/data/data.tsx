@@ -1,10 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { Table } from '../../engine/console/contract.ts'
-import { client, overviewQuery, queryClient } from './client.ts'
+import type { Table } from '../../../engine/console/contract.ts'
+import { client, overviewQuery, queryClient } from '../client.ts'
 import { parseSelection } from './filters.ts'
-import { addressOf } from './location.ts'
-import { Loaded, Problem } from './problem.tsx'
+import { addressOf } from '../location.ts'
+import { Loaded, Problem } from '../problem.tsx'
 import { TableRows } from './table-rows.tsx'
 
 /** The tables of the database with their rows. */

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 
-import { MAX_FILTERS } from '../../engine/console/bounds.ts'
-import type { Filter, Table } from '../../engine/console/contract.ts'
+import { MAX_FILTERS } from '../../../engine/console/bounds.ts'
+import type { Filter, Table } from '../../../engine/console/contract.ts'
 import { operators } from './filters.ts'
-import { TextField } from './text-field.tsx'
+import { TextField } from '../text-field.tsx'
 
 interface Props {
   table: Table

@@ -1,4 +1,4 @@
-import type { Filter } from '../../engine/console/contract.ts'
+import type { Filter } from '../../../engine/console/contract.ts'
 
 /** The rows that an address selects: `#/data/tasks?is.status=pending&page=2`. */
 export interface Selection {

@@ -1,6 +1,6 @@
-import type { Rows, Table } from '../../engine/console/contract.ts'
+import type { Rows, Table } from '../../../engine/console/contract.ts'
 import { toQuery } from './filters.ts'
-import { addressOf } from './location.ts'
+import { addressOf } from '../location.ts'
 
 /** Length of a value that is shown on one line, in characters. */
 const LINE = 48

@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
-import { LAST_PAGE, PAGE_SIZE } from '../../engine/console/bounds.ts'
-import type { Table } from '../../engine/console/contract.ts'
-import { client } from './client.ts'
+import { LAST_PAGE, PAGE_SIZE } from '../../../engine/console/bounds.ts'
+import type { Table } from '../../../engine/console/contract.ts'
+import { client } from '../client.ts'
 import { FilterBar } from './filter-bar.tsx'
 import { type Selection, toQuery } from './filters.ts'
-import { addressOf } from './location.ts'
-import { Loaded } from './problem.tsx'
+import { addressOf } from '../location.ts'
+import { Loaded } from '../problem.tsx'
 import { RowTable } from './row-table.tsx'
 
 function nothingText({ filters, page }: Selection) {

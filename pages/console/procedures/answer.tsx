@@ -1,8 +1,8 @@
-import type { CallResult } from '../../engine/console/contract.ts'
-import { Code, prettyJson } from './copy.tsx'
-import { formatDuration } from './format.ts'
-import { addressOf } from './location.ts'
-import { Status } from './status.tsx'
+import type { CallResult } from '../../../engine/console/contract.ts'
+import { Code, prettyJson } from '../copy.tsx'
+import { formatDuration } from '../format.ts'
+import { addressOf } from '../location.ts'
+import { Status } from '../status.tsx'
 
 /** The answer of a call: status, error, body and headers. */
 export function Answer({ result }: { result: CallResult }) {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, useId } from 'react'
 
-import type { ProcedureDescription } from '../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { CallerSelect } from './caller-select.tsx'
-import { overviewQuery } from './client.ts'
+import { overviewQuery } from '../client.ts'
 import { type Draft, type DraftState, toJson } from './drafts.ts'
 import { HeaderFields } from './header-fields.tsx'
 import { parseInput, toValues } from './input.ts'

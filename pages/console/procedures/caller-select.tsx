@@ -1,4 +1,4 @@
-import type { CallerChoice, Overview } from '../../engine/console/contract.ts'
+import type { CallerChoice, Overview } from '../../../engine/console/contract.ts'
 
 interface Option {
   label: string

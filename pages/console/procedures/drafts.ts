@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import type { CallerChoice, ProcedureDescription } from '../../engine/console/contract.ts'
+import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
 import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
 import { exampleOf, type Field, fieldsOf } from './schema.ts'
 

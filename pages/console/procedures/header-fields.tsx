@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { type Draft, type DraftState, lastTags } from './drafts.ts'
-import { TextField } from './text-field.tsx'
+import { TextField } from '../text-field.tsx'
 
 interface Props {
   procedure: ProcedureDescription

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
-import { client } from './client.ts'
+import { client } from '../client.ts'
 import type { ParsedInput } from './input.ts'
 
 /** Time without a further change before an input is validated, in milliseconds. */

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
 
-import type { ProcedureDescription } from '../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { Answer } from './answer.tsx'
 import { CallForm } from './call-form.tsx'
-import { client } from './client.ts'
+import { client } from '../client.ts'
 import { headersOf, lastTags, useDraft } from './drafts.ts'
-import { Problem } from './problem.tsx'
+import { Problem } from '../problem.tsx'
 import { Facts, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
 

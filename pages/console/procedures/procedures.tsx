@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-import type { ProcedureDescription } from '../../engine/console/contract.ts'
-import { proceduresQuery } from './client.ts'
-import { addressOf } from './location.ts'
-import { Loaded } from './problem.tsx'
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import { proceduresQuery } from '../client.ts'
+import { addressOf } from '../location.ts'
+import { Loaded } from '../problem.tsx'
 import { Procedure } from './procedure.tsx'
 
 /** Whether the procedure contains every word of the search. */

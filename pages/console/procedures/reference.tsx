@@ -1,5 +1,5 @@
-import type { ProcedureDescription } from '../../engine/console/contract.ts'
-import { Code } from './copy.tsx'
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import { Code } from '../copy.tsx'
 
 const accessTexts = {
   public: 'Anybody',

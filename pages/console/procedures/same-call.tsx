@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../engine/console/contract.ts'
-import { overviewQuery } from './client.ts'
-import { Code } from './copy.tsx'
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import { overviewQuery } from '../client.ts'
+import { Code } from '../copy.tsx'
 import { type Draft, headersOf } from './drafts.ts'
 import type { ParsedInput } from './input.ts'
 import { Segments } from './segments.tsx'

@@ -1,4 +1,4 @@
-import type { CallerChoice, ProcedureDescription } from '../../engine/console/contract.ts'
+import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
 import { isRecord } from './schema.ts'
 
 /** A call, as the console makes the call. */

@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
-import type { RecordedRequest } from '../../engine/console/contract.ts'
-import { client, isUnreachable, RETRY_DELAY } from './client.ts'
+import type { RecordedRequest } from '../../../engine/console/contract.ts'
+import { client, isUnreachable, RETRY_DELAY } from '../client.ts'
 
 /** The number of requests that the page keeps. */
 const MAX_REQUESTS = 500

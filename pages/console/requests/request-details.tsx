@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react'
 
-import type { RecordedError, RecordedRequest } from '../../engine/console/contract.ts'
-import { Code, Copy, prettyJson } from './copy.tsx'
-import { formatDate, formatDuration } from './format.ts'
-import { Status } from './status.tsx'
+import type { RecordedError, RecordedRequest } from '../../../engine/console/contract.ts'
+import { Code, Copy, prettyJson } from '../copy.tsx'
+import { formatDate, formatDuration } from '../format.ts'
+import { Status } from '../status.tsx'
 
 /** The details of a request. The heading receives the focus. */
 export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {

@@ -1,6 +1,6 @@
-import type { RecordedRequest } from '../../engine/console/contract.ts'
-import { formatDuration, formatTime } from './format.ts'
-import { Status } from './status.tsx'
+import type { RecordedRequest } from '../../../engine/console/contract.ts'
+import { formatDuration, formatTime } from '../format.ts'
+import { Status } from '../status.tsx'
 
 interface Props {
   requests: readonly RecordedRequest[]

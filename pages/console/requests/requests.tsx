@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react'
 
-import type { RecordedRequest } from '../../engine/console/contract.ts'
-import { addressOf } from './location.ts'
-import { Problem } from './problem.tsx'
+import type { RecordedRequest } from '../../../engine/console/contract.ts'
+import { addressOf } from '../location.ts'
+import { Problem } from '../problem.tsx'
 import { clearRequests, findRequest, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'

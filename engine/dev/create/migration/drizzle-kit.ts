@@ -41,8 +41,8 @@ export function findDrizzleKit() {
 }
 
 /**
- * Runs `work` with a copy of the migrations, which drizzle-kit can change. The address is relative, because drizzle-kit
- * accepts no other.
+ * Runs `work` with a copy of the migrations, which drizzle-kit can change. With an empty `folder`, the copy has no migrations.
+ * The path of the copy is relative, because drizzle-kit accepts no other.
  */
 export async function withCopy<Result>(
   { config, folder }: Sources,
@@ -100,7 +100,7 @@ export async function generate(
     once(child, 'exit'),
   ])
   const printed = stripVTControlCharacters(`${output}${errors}`).trim()
-  const file = tagsIn(folder).find((each) => !known.has(each))
+  const file = tagsIn(folder).find((name) => !known.has(name))
   if (file !== undefined) return { kind: 'written', tag: file.replace(/\.sql$/, '') }
   if (printed.includes('No schema changes')) return { kind: 'nothing' }
   if (printed.includes('Interactive prompts require')) return { kind: 'question' }

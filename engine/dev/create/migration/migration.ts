@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { readMigrations, withoutComments } from 'tallystick/internal/db/migration-files'
+import { readMigrations, withoutComments } from 'tallystick/internal/db/migrate/migration-files'
 import { findDrizzleKit, generate, type Outcome, type Sources, sourcesOf, withCopy } from './drizzle-kit.ts'
 import { describeQuestion, drop, rename } from './renames.ts'
 import { findSharedNumbers, lastSnapshotIn, planJoin, prefixOf, readSnapshot } from './snapshots.ts'
@@ -62,6 +62,7 @@ async function writeInCopy(copy: Sources, options: MigrationOptions): Promise<st
   const before = file === undefined ? undefined : readFileSync(file)
   const statements = answerQuestions(file, options)
   const outcome = await generateOrAsk(copy, options, statements.length > 0)
+  // `answerQuestions` has changed the last snapshot only for this run of drizzle-kit.
   if (file !== undefined && before) writeFileSync(file, before)
   if (outcome.kind !== 'written') return []
   const sql = join(copy.folder, `${outcome.tag}.sql`)
@@ -102,6 +103,7 @@ async function generateOrAsk(
   const outcome = await generate(copy, { name, custom })
   if (outcome.kind === 'question' && isInteractive) return generate(copy, { name, isInteractive })
   if (outcome.kind === 'question') throw new Error(await explainQuestion(copy))
+  // The answers are the whole change: drizzle-kit writes an empty migration for their statements.
   return outcome.kind === 'nothing' && hasStatements ? generate(copy, { name, custom: true }) : outcome
 }
 
@@ -124,9 +126,9 @@ async function explainQuestion(copy: Sources) {
 function writeStatements(file: string, answers: readonly string[], { custom, breaking }: MigrationOptions) {
   const text = readFileSync(file, 'utf8')
   // Without changes, drizzle-kit writes only a comment.
-  const own = withoutComments(text) === '' && !custom ? [] : [text]
+  const generated = withoutComments(text) === '' && !custom ? [] : [text]
   const marker = breaking ? '-- breaking\n' : ''
-  writeFileSync(file, marker + [...answers, ...own].join(BREAKPOINT))
+  writeFileSync(file, marker + [...answers, ...generated].join(BREAKPOINT))
 }
 
 /**

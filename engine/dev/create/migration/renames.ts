@@ -9,16 +9,17 @@ export interface Changed {
 }
 
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
-const addressOf = ({ schema, name }: Table) =>
+const qualifiedName = ({ schema, name }: Table) =>
   schema === '' ? quote(name) : `${quote(schema)}.${quote(name)}`
 
 /** Reads `table` or `table.column`, each a name in the database, of tables in the schema public and in others. */
 function find(snapshot: Snapshot, name: string) {
   const entries = Object.entries(snapshot.tables)
-  const key = (table: Table) => (table.schema === '' ? table.name : `${table.schema}.${table.name}`)
+  const shownName = (table: Table) => (table.schema === '' ? table.name : `${table.schema}.${table.name}`)
   for (const [id, table] of entries) {
-    if (key(table) === name) return { id, table }
-    const column = name.startsWith(`${key(table)}.`) ? name.slice(key(table).length + 1) : ''
+    if (shownName(table) === name) return { id, table }
+    const prefix = `${shownName(table)}.`
+    const column = name.startsWith(prefix) ? name.slice(prefix.length) : ''
     if (column in table.columns) return { id, table, column }
   }
   throw new Error(`${name}: the migrations have no such table or column. Write table, or table.column.`)
@@ -34,7 +35,7 @@ export function rename(before: Snapshot, answer: string): Changed {
     throw new Error(`--rename ${answer}: write table.column:new_name, or table:new_name.`)
   const snapshot = structuredClone(before)
   const { id, table, column } = find(snapshot, from)
-  const statement = `ALTER TABLE ${addressOf(table)} RENAME ${column === undefined ? '' : `COLUMN ${quote(column)} `}TO ${quote(to)};`
+  const statement = `ALTER TABLE ${qualifiedName(table)} RENAME ${column === undefined ? '' : `COLUMN ${quote(column)} `}TO ${quote(to)};`
   if (column === undefined) renameTable(snapshot, id, table, to)
   else renameColumn(snapshot, table, column, to)
   return { snapshot, statement }
@@ -73,7 +74,7 @@ export function drop(before: Snapshot, name: string): Changed {
   if (column === undefined) {
     const { [id]: _, ...others } = snapshot.tables
     snapshot.tables = others
-    return { snapshot, statement: `DROP TABLE ${addressOf(table)};` }
+    return { snapshot, statement: `DROP TABLE ${qualifiedName(table)};` }
   }
   const { [column]: _, ...columns } = table.columns
   table.columns = columns
@@ -83,7 +84,7 @@ export function drop(before: Snapshot, name: string): Changed {
   table.compositePrimaryKeys = keep(table.compositePrimaryKeys, ({ columns }) => !columns.includes(column))
   table.uniqueConstraints = keep(table.uniqueConstraints, ({ columns }) => !columns.includes(column))
   table.foreignKeys = keep(table.foreignKeys, ({ columnsFrom }) => !columnsFrom.includes(column))
-  return { snapshot, statement: `ALTER TABLE ${addressOf(table)} DROP COLUMN ${quote(column)};` }
+  return { snapshot, statement: `ALTER TABLE ${qualifiedName(table)} DROP COLUMN ${quote(column)};` }
 }
 
 const keep = <Value>(values: Record<string, Value>, isKept: (value: Value) => boolean) =>
@@ -105,8 +106,8 @@ export function describeQuestion(before: Snapshot, after: Snapshot): string[] {
     return names.gone.length > 0 && names.added.length > 0 ? [{ ...names, owner }] : []
   })
   return [...tables, ...columns].flatMap(({ gone, added, owner }) =>
-    gone.map((each) => {
-      const name = nameOf(each)
+    gone.map((id) => {
+      const name = nameOf(id)
       const renames = added.map((to) => `--rename ${owner}${name}:${nameOf(to)}`)
       return `  ${owner}${name}: ${[...renames, `--drop ${owner}${name}`].join(', or ')}`
     }),

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-import { type JournalEntry, journalIn } from 'tallystick/internal/db/migration-files'
+import { type JournalEntry, journalIn } from 'tallystick/internal/db/migrate/migration-files'
 
 /** A table of a snapshot. The keys are names. */
 export interface Table {
@@ -142,24 +142,14 @@ function planSnapshots(folder: string): Join {
     const snapshot = readSnapshot(join(folder, file))
     const base = originals.get(snapshot.prevId)
     originals.set(snapshot.id, snapshot)
-    let joined = snapshot
-    if (previous && snapshot.prevId !== previous.id) {
-      joined = {
-        ...snapshot,
-        ...merge({ ...base }, { ...previous }, { ...snapshot }),
-        id: snapshot.id,
-        prevId: previous.id,
-      }
-      result.problems.push(`${file} lacks the changes of another branch`)
-    } else if (previous && base && !isDeepStrictEqual(base, previous))
-      joined = {
-        ...snapshot,
-        ...merge({ ...base }, { ...previous }, { ...snapshot }),
-        id: snapshot.id,
-        prevId: previous.id,
-      }
-    if (joined !== snapshot) result.files.set(file, print(joined))
-    previous = joined
+    const isOfOtherBranch = previous !== undefined && snapshot.prevId !== previous.id
+    if (isOfOtherBranch) result.problems.push(`${file} lacks the changes of another branch`)
+    // A snapshot also gets the changes that its predecessor has got.
+    if (previous && (isOfOtherBranch || (base && !isDeepStrictEqual(base, previous)))) {
+      const merged = merge({ ...base }, { ...previous }, { ...snapshot })
+      previous = { ...snapshot, ...merged, id: snapshot.id, prevId: previous.id }
+      result.files.set(file, print(previous))
+    } else previous = snapshot
   }
   return result
 }
@@ -190,9 +180,9 @@ function mergeValue(base: unknown, earlier: unknown, later: unknown) {
 }
 
 const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string')
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
 
 const mergeTexts = (base: string[], earlier: string[], later: string[]) => [
-  ...earlier.filter((each) => later.includes(each) || !base.includes(each)),
-  ...later.filter((each) => !earlier.includes(each) && !base.includes(each)),
+  ...earlier.filter((text) => later.includes(text) || !base.includes(text)),
+  ...later.filter((text) => !earlier.includes(text) && !base.includes(text)),
 ]

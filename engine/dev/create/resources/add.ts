@@ -2,15 +2,20 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { IndexChange } from './indexes.ts'
-import { writeMigration } from './migration.ts'
-import { findEngine } from './packages.ts'
+import { writeMigration } from '../migration/migration.ts'
+import { findDevPackage } from '../packages.ts'
+import { findParent, type Kind } from './parents.ts'
 import { type Plan, planResource, readText } from './plan.ts'
-import { diffTexts } from './upgrade/git.ts'
+import { diffTexts } from '../upgrade/git.ts'
 import { withFiles } from './write.ts'
 
-interface AddOptions {
+export interface AddOptions {
   /** The name of one item. By default, the singular. */
   singular?: string
+  /** Whether the rows have members, who have a role by their address. */
+  shared?: true
+  /** The resource that the rows are within. */
+  of?: string
   page: boolean
   /** Whether the command only prints the plan. */
   dryRun?: true
@@ -20,11 +25,19 @@ interface AddOptions {
  * Adds a resource to the project in the working folder: contract, table with queries, procedures, test, the lines in the
  * indexes, and the migration. If a step fails, restores all files. Returns lines that describe the result.
  */
-export async function addResource(name: string, { singular, page, dryRun }: AddOptions): Promise<string[]> {
-  const plan = planResource('.', join(findEngine(), 'template'), {
+export async function addResource(
+  name: string,
+  { singular, shared, of, page, dryRun }: AddOptions,
+): Promise<string[]> {
+  if (shared && of !== undefined)
+    throw new Error('Choose --shared or --of: rows within a parent are shared if the parent is.')
+  const kind: Kind =
+    of === undefined ? { type: shared ? 'shared' : 'own' } : { type: 'within', parent: findParent('.', of) }
+  const plan = planResource('.', join(findDevPackage(), 'template'), {
     name,
     one: singular,
-    hasPage: page && existsSync('app/main.tsx'),
+    kind,
+    hasPage: page && existsSync('app/main.tsx') && hasViewOfParent(kind),
   })
   if (dryRun) return describePlan(plan)
   const { names, created, indexes } = plan
@@ -44,6 +57,12 @@ export async function addResource(name: string, { singular, page, dryRun }: AddO
     'The service applies the migration when it starts. Check the new files: npm run check && npm test',
   ]
 }
+
+/** A view within a view of a parent within a parent shows the choice of that view. */
+const hasViewOfParent = (kind: Kind) =>
+  kind.type !== 'within' ||
+  !kind.parent.isNested ||
+  existsSync(`app/views/${kind.parent.names.kebab}-choice.tsx`)
 
 /** The new contents of the indexes with a known form. */
 export const contentsOf = (indexes: readonly IndexChange[]) =>

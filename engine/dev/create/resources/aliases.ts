@@ -2,7 +2,7 @@ import MagicString from 'magic-string'
 
 import { type Identifier, identifiersIn } from './identifiers.ts'
 import { parse, type Syntax } from './syntax.ts'
-import { isSample } from './template.ts'
+import { isOfSample } from './sample-names.ts'
 
 /** The start of the new name of an import, by the start of the name of its package. */
 const PREFIXES: readonly [start: string, prefix: string][] = [
@@ -20,12 +20,12 @@ const PREFIXES: readonly [start: string, prefix: string][] = [
 export function freeNames(file: string, code: string, names: ReadonlySet<string>) {
   const syntax = parse(file, code)
   if (!syntax) throw new Error(`The file ${file} of the template has mistakes.`)
-  const identifiers = identifiersIn(syntax).filter(({ name }) => !isSample(name))
+  const identifiers = identifiersIn(syntax).filter(({ name }) => !isOfSample(name))
   const known = new Set(identifiers.map(({ name }) => name))
   const blocked: string[] = []
   const text = new MagicString(code)
-  for (const name of new Set(identifiers.map((each) => each.name).filter((each) => names.has(each)))) {
-    const places = identifiers.filter((each) => each.name === name)
+  for (const name of [...known].filter((used) => names.has(used))) {
+    const places = identifiers.filter((identifier) => identifier.name === name)
     const declaration = places.find(({ isDeclared }) => isDeclared)
     if (!declaration) blocked.push(name)
     else

@@ -20,9 +20,9 @@ export interface Editor extends Syntax {
 
 /** Adds imports and entries to a file, and leaves all other code as it is. Returns undefined if a list is not in the file. */
 export function addTo(file: string, code: string, { imports, entries }: Edits): string | undefined {
-  const editor = edit(file, code)
+  const editor = editorOf(file, code)
   if (!editor) return undefined
-  for (const each of imports) if (!addImport(editor, each)) return undefined
+  for (const added of imports) if (!addImport(editor, added)) return undefined
   for (const { list, codes, before } of entries) {
     const found = findList(editor, list)
     if (!found) return undefined
@@ -37,7 +37,7 @@ export function addTo(file: string, code: string, { imports, entries }: Edits): 
   return parse(file, changed) && changed
 }
 
-export function edit(file: string, code: string): Editor | undefined {
+export function editorOf(file: string, code: string): Editor | undefined {
   const syntax = parse(file, code)
   return syntax && { ...syntax, text: new MagicString(code), style: styleOf(syntax) }
 }
@@ -111,6 +111,7 @@ function addEntries(editor: Editor, list: List, codes: readonly string[], before
   const comma = commaAfter(editor, list, previous)
   if (comma === undefined) text.appendLeft(previous.end, ',')
   const after = comma === undefined ? previous.end : comma + 1
+  // After a comment at the end of the line, unless another entry is on the same line.
   const end = endOfLine(editor, after)
   const limit = items[items.indexOf(previous) + 1]?.start ?? list.end
   const added = codes.map((each) => `${gap}${each}`).join(',')
@@ -140,6 +141,7 @@ function addToLine(editor: Editor, list: List, codes: readonly string[], previou
   const line = code.slice(lineStart(code, list.start), lineEnd(code, list.start))
   const isLong = line.length + added.length + 2 > style.width
   const hasComment = comments.some(({ start }) => start > list.start && start < list.end)
+  // `expand` writes only objects, and would lose comments.
   if (isLong && list.type === 'ObjectExpression' && !hasComment) return false
   if (!previous) text.appendLeft(itemsOf(list)[0]?.start ?? list.end - 1, `${added}, `)
   else text.appendLeft(previous.end, `, ${added}`)

@@ -31,10 +31,13 @@ function pageIndexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
   }
 }
 
+/** Returns the name of a list without its object: `resources` of `app.resources`. */
+const nameOf = (list: string) => list.split('.').at(-1)
+
 /** Returns the lines of a change, for people. */
 const linesOf = ({ imports, entries }: Edits) => [
   ...imports.map(({ names, from }) => `import { ${names.join(', ')} } from '${from}'`),
-  ...entries.flatMap(({ list, codes }) => codes.map((code) => `${list.replace(/.*\./, '')}: ${code},`)),
+  ...entries.flatMap(({ list, codes }) => codes.map((code) => `${nameOf(list)}: ${code},`)),
 ]
 
 /** The line of test/laws.test.ts, which projects of earlier releases do not have. */
@@ -46,14 +49,14 @@ export function planIndexes(
   names: ResourceNames,
   hasPage: boolean,
   read: (file: string) => string,
-  edit = addTo,
+  changeFile = addTo,
 ): IndexChange[] {
   const changes = Object.entries({ ...indexesOf(names), ...(hasPage && pageIndexesOf(names)) }).map(
-    ([file, edits]) => ({ file, content: edit(file, read(file), edits), lines: linesOf(edits) }),
+    ([file, edits]) => ({ file, content: changeFile(file, read(file), edits), lines: linesOf(edits) }),
   )
   const laws = 'test/laws.test.ts'
   const collects = read(laws).includes('collectCases(')
-  return collects || edit !== addTo
+  return collects || changeFile !== addTo
     ? changes
     : [...changes, { file: laws, content: undefined, lines: [COLLECT] }]
 }

@@ -1,4 +1,4 @@
-import { commaAfter, type Editor, type Edits, edit, endOfLine, lineStart } from './edits.ts'
+import { commaAfter, type Editor, type Edits, editorOf, endOfLine, lineStart } from './edits.ts'
 import { identifiersIn } from './identifiers.ts'
 import { findList, importsOf, type Item, itemsOf, type List, nameOf, parse } from './syntax.ts'
 
@@ -7,7 +7,7 @@ import { findList, importsOf, type Item, itemsOf, type List, nameOf, parse } fro
  * file, or if other code of the file uses the imports.
  */
 export function removeFrom(file: string, code: string, { imports, entries }: Edits): string | undefined {
-  const editor = edit(file, code)
+  const editor = editorOf(file, code)
   if (!editor) return undefined
   for (const { list, codes } of entries) {
     const found = findList(editor, list)
@@ -23,7 +23,6 @@ export function removeFrom(file: string, code: string, { imports, entries }: Edi
   return syntax && !identifiersIn(syntax).some(({ name }) => removed.includes(name)) ? changed : undefined
 }
 
-/** Returns the start of the next line. */
 const nextLine = (code: string, position: number) => {
   const end = code.indexOf('\n', position)
   return end === -1 ? code.length : end + 1
@@ -54,6 +53,7 @@ function removeItem(editor: Editor, list: List, item: Item) {
   const first = lineStart(code, item.start)
   const last = endOfLine(editor, comma === undefined ? item.end : comma + 1)
   if (isBlank(code.slice(first, item.start)) && last <= (next?.start ?? list.end - 1)) {
+    // Removed with the last entry: otherwise the list would get a comma at its end, which it did not have.
     const orphan = comma === undefined && previous ? commaAfter(editor, list, previous) : undefined
     if (orphan !== undefined) text.remove(orphan, orphan + 1)
     text.remove(first, nextLine(code, last))

@@ -3,13 +3,15 @@ import { dirname, join } from 'node:path'
 
 import { contentsOf, describeIndexes, diffOf } from './add.ts'
 import { type IndexChange, planIndexes } from './indexes.ts'
-import { describeRisks } from './migration-command.ts'
-import { writeMigration } from './migration.ts'
-import { findEngine } from './packages.ts'
-import { filesOf, MIGRATIONS, readSample, readText } from './plan.ts'
+import { describeRisks } from '../migration/migration-command.ts'
+import { writeMigration } from '../migration/migration.ts'
+import { findDevPackage } from '../packages.ts'
+import { filesOf, readSample, tablesOf } from './kinds.ts'
+import { kindOf } from './parents.ts'
+import { MIGRATIONS, readText } from './plan.ts'
 import { removeFrom } from './removals.ts'
 import { type ResourceNames, singularsOf, toResourceNames } from './resource-names.ts'
-import { lastSnapshotIn, readSnapshot } from './snapshots.ts'
+import { lastSnapshotIn, readSnapshot } from '../migration/snapshots.ts'
 import { importsOf, parse } from './syntax.ts'
 import { withFiles } from './write.ts'
 
@@ -22,8 +24,8 @@ interface Removal {
   /** The other files that import a file of the resource. */
   users: string[]
   indexes: IndexChange[]
-  /** Whether the migrations have the table of the resource. */
-  hasTable: boolean
+  /** The tables of the resource that the migrations have. A table precedes the tables that it has a foreign key to. */
+  tables: string[]
 }
 
 /**
@@ -31,14 +33,15 @@ interface Removal {
  * another table has a foreign key to its table.
  */
 export function planRemoval(folder: string, template: string, name: string, one?: string): Removal {
-  const sample = readSample(template, true)
+  const kind = kindOf(folder, name)
+  const sample = readSample(template, kind, true) // also the views: the files that do not exist are ignored
   const read = (file: string) => readText(join(folder, file))
   const isChanged = (file: string, code: string) =>
     existsSync(join(folder, file)) && !isSame(read(file), code)
   // The same names as in `add`: those with which most files are as `add` writes them.
   const [best] = (one === undefined ? singularsOf(name) : [one])
     .map((each) => toResourceNames(name, each))
-    .map((names) => ({ names, written: filesOf(names, sample) }))
+    .map((names) => ({ names, written: filesOf(kind, names, sample).files }))
     .map((each) => ({
       ...each,
       changed: [...each.written].filter((file) => isChanged(...file)).map(([file]) => file),
@@ -59,7 +62,7 @@ export function planRemoval(folder: string, template: string, name: string, one?
     changed,
     users: listUsers(folder, files).filter((file) => !lists.includes(file)),
     indexes,
-    hasTable: checkTable(join(folder, MIGRATIONS), names.snake),
+    tables: findTables(join(folder, MIGRATIONS), tablesOf(kind, names)),
   }
 }
 
@@ -86,18 +89,18 @@ function listUsers(folder: string, files: readonly string[]) {
     })
 }
 
-/** Returns whether the migrations have a table. Throws if another table has a foreign key to the table. */
-function checkTable(migrations: string, table: string) {
+/** Returns the tables of a resource that exist. Throws if another table has a foreign key to one of them. */
+function findTables(migrations: string, own: readonly string[]) {
   const file = lastSnapshotIn(migrations)
   const tables = file === undefined ? [] : Object.values(readSnapshot(file).tables)
   const others = tables
-    .filter(({ name }) => name !== table)
-    .filter(({ foreignKeys }) => Object.values(foreignKeys).some(({ tableTo }) => tableTo === table))
+    .filter(({ name }) => !own.includes(name))
+    .filter(({ foreignKeys }) => Object.values(foreignKeys).some(({ tableTo }) => own.includes(tableTo)))
   if (others.length > 0)
     throw new Error(
-      `The rows of ${others.map(({ name }) => name).join(', ')} have a foreign key to ${table}. Remove the foreign key, or the other table, first.`,
+      `The rows of ${others.map(({ name }) => name).join(', ')} have a foreign key to ${own.at(-1)}. Remove the foreign key, or the other table, first.`,
     )
-  return tables.some(({ name }) => name === table)
+  return own.filter((table) => tables.some(({ name }) => name === table))
 }
 
 interface RemoveOptions {
@@ -118,15 +121,15 @@ export async function removeResource(
   name: string,
   { singular, force, dryRun }: RemoveOptions,
 ): Promise<string[]> {
-  const removal = planRemoval('.', join(findEngine(), 'template'), name, singular)
-  const { names, files, indexes, hasTable } = removal
+  const removal = planRemoval('.', join(findDevPackage(), 'template'), name, singular)
+  const { names, files, indexes, tables } = removal
   if (dryRun) return describePlan(removal)
   const problems = listProblems(removal)
   if (problems.length > 0 && !force)
     throw new Error([...problems, 'To remove the resource anyway: --force'].join('\n'))
   const removed = files.map((file) => [file, undefined] as const)
   const migration = await withFiles(new Map([...removed, ...contentsOf(indexes)]), async () =>
-    hasTable ? writeMigration({ name: `remove_${names.snake}`, drop: [names.snake] }) : undefined,
+    tables.length > 0 ? writeMigration({ name: `remove_${names.snake}`, drop: tables }) : undefined,
   )
   const written = migration?.files.filter((file) => !file.endsWith('_journal.json')) ?? []
   const sql = written.find((file) => file.endsWith('.sql'))
@@ -134,12 +137,15 @@ export async function removeResource(
     ...files.map((file) => `Removed ${file}`),
     ...written.map((file) => `Created ${file}`),
     ...describeIndexes(indexes, 'Remove'),
-    ...(sql === undefined ? [] : [...describeRisks(readText(sql)), LOST(names.snake)]),
+    ...(sql === undefined ? [] : [...describeRisks(readText(sql)), describeLoss(tables)]),
   ]
 }
 
-const LOST = (table: string) =>
-  `The service drops the table ${table} with its rows when it starts. If no database has applied the migrations of the table, you can delete these migrations and their snapshots instead.`
+const describeLoss = (tables: readonly string[]) => {
+  const [named, its] =
+    tables.length > 1 ? [`tables ${tables.join(', ')}`, 'their'] : [`table ${tables.join()}`, 'its']
+  return `The service drops the ${named} with ${its} rows when it starts. If no database has applied the migrations of the ${named.split(' ', 1).join()}, you can delete these migrations and their snapshots instead.`
+}
 
 const listProblems = ({ names, changed, users }: Removal) => [
   ...(changed.length > 0
@@ -152,7 +158,7 @@ const listProblems = ({ names, changed, users }: Removal) => [
 ]
 
 function describePlan(removal: Removal) {
-  const { names, files, indexes, hasTable } = removal
+  const { files, indexes, tables } = removal
   return [
     ...listProblems(removal),
     'Files to remove:',
@@ -165,7 +171,9 @@ function describePlan(removal: Removal) {
       'Remove',
     ),
     '',
-    ...(hasTable ? [`The migration: DROP TABLE "${names.snake}";`, ''] : []),
+    ...(tables.length > 0
+      ? [`The migration: ${tables.map((table) => `DROP TABLE "${table}";`).join(' ')}`, '']
+      : []),
     'Nothing of this is done.',
   ]
 }

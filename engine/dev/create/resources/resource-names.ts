@@ -1,6 +1,6 @@
 import pluralize from 'pluralize-esm'
 
-import { accountPaths } from '../page/paths.ts'
+import { accountPaths } from '../../page/paths.ts'
 
 /** The names of a resource in different places: for `book-loans`. */
 export interface ResourceNames {
@@ -14,8 +14,9 @@ export interface ResourceNames {
   /** In types and schemas: `BookLoans`, and `BookLoan` for one item. */
   pascal: string
   pascalOne: string
-  /** In the database: `book_loans`. */
+  /** In the database: `book_loans`, and `book_loan` for one item. */
   snake: string
+  snakeOne: string
   /** In texts: `book loans`, and `book loan` for one item. */
   words: string
   wordsOne: string
@@ -23,7 +24,7 @@ export interface ResourceNames {
 
 const NAME = /^[a-z][a-z0-9-]{1,40}$/
 
-const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+export const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 const toCamel = (kebab: string) => kebab.replace(/-+(.)/g, (_, letter: string) => letter.toUpperCase())
 
@@ -79,6 +80,7 @@ export function toResourceNames(name: string, one: string): ResourceNames {
     pascal: capitalize(camel),
     pascalOne: capitalize(camelOne),
     snake: name.replaceAll('-', '_'),
+    snakeOne: one.replaceAll('-', '_'),
     words: name.replaceAll('-', ' '),
     wordsOne: one.replaceAll('-', ' '),
   }
@@ -104,46 +106,3 @@ const findReserved = ({ camel, camelOne }: ResourceNames) => {
   const word = [camel, camelOne].find((each) => RESERVED.has(each))
   return word && `${word} is a word of TypeScript. Choose another name.`
 }
-
-/** Text literals and comments of TypeScript. The template has no other texts. */
-const TEXTS = /'[^'\n]*'|\/\/.*|\/\*[^]*?\*\//g
-
-/** Renames the sample resource `ideas` of the template in the code of a file. */
-export function renameResource(code: string, names: ResourceNames) {
-  const { camel, camelOne, pascal, pascalOne, kebab, path, snake, words, wordsOne } = names
-  const inCode = (text: string) =>
-    text
-      .replace(/\bideas/g, camel)
-      .replace(/\bidea/g, camelOne)
-      .replace(/Ideas/g, pascal)
-      .replace(/Idea/g, pascalOne)
-  const inWords = (text: string) =>
-    text
-      .replace(/\bideas\b/g, words)
-      .replace(/\bidea\b/g, wordsOne)
-      .replace(/\bIdeas\b/g, capitalize(words))
-      .replace(/\bIdea\b/g, capitalize(wordsOne))
-  const inText = (text: string, before: string) => {
-    if (text === "'/ideas'") return `'${path}'`
-    if (/^'\.{0,2}\//.test(text)) return text.replaceAll('ideas', kebab)
-    if (/(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)) return text.replace('ideas', snake)
-    const isProse = text.includes(' ') && !text.startsWith("'ideas.")
-    const isTitle = /^'Ideas?'$/.test(text) && !/\bid: $/.test(before)
-    return isProse || isTitle || before.endsWith('contents: [') ? inWords(text) : inCode(text)
-  }
-  let end = 0
-  const parts: string[] = []
-  for (const { 0: text, index } of code.matchAll(TEXTS)) {
-    parts.push(inCode(code.slice(end, index)), inText(text, code.slice(0, index)))
-    end = index + text.length
-  }
-  return [...parts, inCode(code.slice(end))].join('')
-}
-
-/** Returns the identifiers of the sample in the code of a file, with the names of a resource. */
-export const identifiersOfSample = (code: string, names: ResourceNames) =>
-  new Set(
-    (code.replace(TEXTS, '').match(/[A-Za-z_$][\w$]*/g) ?? [])
-      .filter((word) => /idea/i.test(word))
-      .map((word) => renameResource(word, names)),
-  )

@@ -58,10 +58,8 @@ function valuesOf({ program }: Syntax) {
   return values
 }
 
-/** Returns the value of a constant of a file. */
 export const findConstant = (syntax: Syntax, name: string) => valuesOf(syntax).get(name)
 
-/** Returns the value of a property of an object. */
 export function findProperty(list: List | undefined, name: string) {
   if (list?.type !== 'ObjectExpression') return undefined
   for (const property of list.properties)

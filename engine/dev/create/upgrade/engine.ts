@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 
 import { archiveVersions, packEngine, VENDOR } from '../archives.ts'
 import { install, type PackageManager } from '../package-manager.ts'
-import { findEngine, packageNames } from '../packages.ts'
+import { findDevPackage, packageNames } from '../packages.ts'
 import { readTemplateFiles } from '../template.ts'
 import { type ManifestChange, mergeManifest } from './manifest.ts'
 import { formatRecord, RECORD, type TemplateRecord } from './record.ts'
@@ -18,7 +18,6 @@ interface Manifest {
 
 const parse = (text: string) => JSON.parse(text) as Manifest
 
-/** Returns the versions of the packages that a project declares. */
 function declaredIn(text: string): Record<string, string | undefined> {
   const { dependencies, devDependencies } = parse(text)
   return { ...devDependencies, ...dependencies }
@@ -32,11 +31,11 @@ function declaredIn(text: string): Record<string, string | undefined> {
 export function replaceEngine(manager: PackageManager, record: TemplateRecord): string[] | undefined {
   const current = readFileSync(MANIFEST, 'utf8')
   const declared = declaredIn(current)
-  if (archivePath(declared.tallystick).length === 0)
+  if (archivePaths(declared.tallystick).length === 0)
     throw new Error(
       `package.json has tallystick from ${declared.tallystick ?? 'nowhere'}. This command upgrades projects with the engine in ${VENDOR}/.`,
     )
-  const next = readTemplateFiles(join(findEngine(), 'template')).get(MANIFEST) ?? ''
+  const next = readTemplateFiles(join(findDevPackage(), 'template')).get(MANIFEST) ?? ''
   const archives = packEngine()
   const versions = archiveVersions(archives)
   const listed = packageNames.filter((name) => declaredIn(next)[name] !== undefined)
@@ -48,7 +47,7 @@ export function replaceEngine(manager: PackageManager, record: TemplateRecord): 
     needed: { ...neededVersions(), ...versions },
   })
   const files = new Map<string, string | Buffer | undefined>([
-    ...packageNames.flatMap((name) => archivePath(declared[name])).map((path) => [path, undefined] as const),
+    ...packageNames.flatMap((name) => archivePaths(declared[name])).map((path) => [path, undefined] as const),
     ...Object.values(archives).map((archive) => [join(VENDOR, archive.name), archive.content] as const),
     [MANIFEST, content],
     [RECORD, formatRecord({ ...record, files: new Map([...record.files, [MANIFEST, next]]) })],
@@ -65,25 +64,25 @@ export function replaceEngine(manager: PackageManager, record: TemplateRecord): 
 /** The exact versions that the packages of the engine need beside them, by name. */
 function neededVersions(): Record<string, string> {
   const manifests = packageNames.map((name) =>
-    parse(readFileSync(join(findEngine(), '..', name, MANIFEST), 'utf8')),
+    parse(readFileSync(join(findDevPackage(), '..', name, MANIFEST), 'utf8')),
   )
   const peers = manifests.flatMap(({ peerDependencies = {} }) => Object.entries(peerDependencies))
   return Object.fromEntries(peers.filter(([, version]) => /^\d/.test(version)))
 }
 
-/** The path of an archive in the project: `file:vendor/…`. */
-const archivePath = (version = '') => {
+/** The path of the archive of a version in the project, `file:vendor/…`. Empty for another version. */
+const archivePaths = (version = '') => {
   const path = version.replace(/^file:(\.\/)?/, '')
   return path.startsWith(`${VENDOR}/`) ? [path] : []
 }
 
-/** Writes files, and removes those without content. Runs `work`. Restores the files, and `other`, if a step fails. */
+/** Writes files, and removes those without content. Runs `work`. If a step fails, restores the files and the lock file. */
 function replaceFiles(
   files: ReadonlyMap<string, string | Buffer | undefined>,
-  other: string | undefined,
+  lockFile: string | undefined,
   work: () => void,
 ) {
-  const paths = [...files.keys(), ...(other === undefined ? [] : [other])]
+  const paths = [...files.keys(), ...(lockFile === undefined ? [] : [lockFile])]
   const before = new Map(paths.map((path) => [path, existsSync(path) ? readFileSync(path) : undefined]))
   try {
     files.forEach(writeOrRemove)

@@ -37,7 +37,7 @@ export function mergeTexts({ current, base, next }: Versions) {
   const files = new Map(Object.entries({ current, base, next }))
   const labels = ['-L', 'your file', '-L', 'template before', '-L', 'template now']
   const words = ['merge-file', '-p', ...labels, 'current', 'base', 'next']
-  // The status is the number of conflicts.
+  // The status is the number of conflicts, at most 127. A larger status is an error.
   const { status, output } = runGit(files, words, 127)
   return { merged: output, conflicts: status }
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join, resolve } from 'node:path'
 
 import { findPackageManager, requirePackageManager, runScript } from '../package-manager.ts'
-import { findEngine, versionIn } from '../packages.ts'
+import { findDevPackage, versionIn } from '../packages.ts'
 import { readTemplateFiles, type Texts } from '../template.ts'
 import { type Change, findChanges, findSampleChanges } from './changes.ts'
 import { replaceEngine } from './engine.ts'
@@ -24,16 +24,17 @@ export function upgradeProject({ isApplied, print }: Upgrade): boolean {
   requireGit()
   const manager = findPackageManager(process.cwd())
   requirePackageManager(manager)
-  const engine = findEngine()
-  const version = versionIn(engine)
+  const devPackage = findDevPackage()
+  const version = versionIn(devPackage)
   const record = readRecord()
   const lines = replaceEngine(manager, record)
   print(lines ?? [`The engine of the project is ${version} already.`])
-  const template = readTemplateFiles(join(engine, 'template'))
+  const template = readTemplateFiles(join(devPackage, 'template'))
   const { changes, deleted } = findChanges(record, template, readText)
   print(describeChanges(record.version, changes, deleted, isApplied))
   print(describeSample(findSampleChanges(record, template, readText)))
   if (isApplied) for (const { file, after } of changes) writeText(file, after)
+  // Without --apply, the record keeps the former template, so that the next upgrade shows the same changes again.
   if (isApplied || changes.length === 0)
     writeText(RECORD, formatRecord({ ...record, version, files: template }))
   return runCheck(manager, print)

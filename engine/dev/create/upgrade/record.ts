@@ -16,7 +16,7 @@ export interface TemplateRecord {
   files: Texts
 }
 
-/** The migrations of the template are only the start of the project's own migrations. */
+/** Upgrades never change migrations: those of the template are only the start of the project's own migrations. */
 const isRecorded = (file: string) => !file.startsWith('db/migrations/')
 
 export function formatRecord({ version, choices, files }: TemplateRecord) {
@@ -36,16 +36,16 @@ export function readRecord(): TemplateRecord {
 
 /** Projects of the first releases have no record: the template is in the installed package. */
 function recordOfInstalled(): TemplateRecord {
-  const engine = findInstalled()
-  const files = readTemplateFiles(join(engine, 'template'))
+  const installed = findInstalledEngine()
+  const files = readTemplateFiles(join(installed, 'template'))
   return {
-    version: versionIn(engine),
+    version: versionIn(installed),
     choices: readChoices(),
     files: new Map([...files].filter(([file]) => isRecorded(file))),
   }
 }
 
-function findInstalled() {
+function findInstalledEngine() {
   const require = createRequire(resolve('package.json'))
   try {
     const engine = dirname(require.resolve('tallystick/package.json'))
@@ -58,7 +58,6 @@ function findInstalled() {
   )
 }
 
-/** Reads the names from the files of a project. */
 function readChoices(): Choices {
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
   const { name: id } = JSON.parse(read('package.json')) as { name: string }

@@ -23,9 +23,9 @@ export function LanguageSelect({ label, language, onLanguage }: Props) {
           onLanguage(target.value as Language)
         }}
       >
-        {names.map((each) => (
-          <option key={each.language} value={each.language} lang={each.language}>
-            {each.name}
+        {names.map(({ language: tag, name }) => (
+          <option key={tag} value={tag} lang={tag}>
+            {name}
           </option>
         ))}
       </select>

@@ -21,6 +21,7 @@ export function Live({
 }) {
   const { keepLive } = useDefinition()
   const [status, setStatus] = useState<LiveStatus>('connecting')
+  // A text, because React compares the dependencies of an effect by identity.
   const watched = [...new Set(views.flatMap(({ topics = [] }) => topics))].join()
 
   useEffect(() => {
@@ -35,6 +36,7 @@ export function Live({
         if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
       },
     })
+    // A stream belongs to one person: another person needs another stream.
   }, [keepLive, userId, watched])
   return <LiveContext value={status}>{children}</LiveContext>
 }
@@ -67,6 +69,7 @@ export function ConnectionStatus() {
       setMessage('offline')
       return undefined
     }
+    // Only after a message about the lost connection.
     if (status === 'connected') setMessage((last) => last && 'connected')
     const timer = setTimeout(
       () => {

@@ -2,7 +2,7 @@ import { isValidationError, retryTimeOf } from 'tallystick-contract/internal'
 
 import { codeOf } from '../api.ts'
 import { useLanguage } from '../language.tsx'
-import { type FieldRules, ruleOf } from './bounds.ts'
+import { type FieldRules, ruleOf } from './forms/bounds.ts'
 import { useSecondsUntil } from './countdown.ts'
 
 /** From this number of seconds on, a wait is shown in minutes. */

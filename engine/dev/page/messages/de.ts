@@ -119,6 +119,8 @@ export const texts: Texts = {
   profile: 'Profil',
   name: 'Name',
   nameExplanation: 'Nur Sie und die Administratoren sehen Ihren Namen, andere Personen nicht.',
+  nameExplanationOfMembers:
+    'Sie, die Administratoren und Personen, die Einträge mit Ihnen teilen, sehen Ihren Namen.',
   nameTooLong: 'Der Name kann höchstens 120 Zeichen haben.',
   saveName: 'Namen speichern',
   nameSaved: 'Der Name ist gespeichert.',
@@ -191,6 +193,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Bitte prüfen Sie Ihre Eingabe.',
   BANNED_USER: 'Dieses Konto ist gesperrt. Bitte wenden Sie sich an die Administration des Dienstes.',
   FORBIDDEN: 'Dazu haben Sie keine Berechtigung.',
+  HAS_SHARED_ITEMS:
+    'Andere Personen sehen noch Einträge von Ihnen. Löschen Sie diese Einträge oder entfernen Sie die Personen, bevor Sie Ihr Konto löschen.',
   INTERNAL_SERVER_ERROR: 'Es ist ein Fehler aufgetreten. Bitte versuchen Sie es später noch einmal.',
   INVALID_OTP: 'Dieser Code ist nicht richtig. Prüfen Sie den Code in der neuesten E-Mail.',
   NETWORK: 'Der Dienst antwortet nicht. Prüfen Sie Ihre Verbindung, und versuchen Sie es noch einmal.',

@@ -122,6 +122,7 @@ export const texts = {
   profile: 'Profile',
   name: 'Name',
   nameExplanation: 'Only you and the administrators see your name. Other people do not.',
+  nameExplanationOfMembers: 'You, the administrators, and people who share items with you see your name.',
   nameTooLong: 'The name can have 120 characters at most.',
   saveName: 'Save name',
   nameSaved: 'Name saved.',
@@ -195,6 +196,8 @@ export const texts = {
   BAD_REQUEST: 'Please check your input.',
   BANNED_USER: 'This account is blocked. Please contact the administrator of the service.',
   FORBIDDEN: 'You do not have the permission to do this.',
+  HAS_SHARED_ITEMS:
+    'Other people can still see items of yours. Delete these items, or remove the people, before you delete your account.',
   INTERNAL_SERVER_ERROR: 'Something went wrong. Please try again later.',
   INVALID_OTP: 'This code is not correct. Check the code in the newest e-mail.',
   NETWORK: 'The service does not answer. Check your connection, and try again.',

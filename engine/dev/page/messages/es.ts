@@ -121,6 +121,8 @@ export const texts: Texts = {
   profile: 'Perfil',
   name: 'Nombre',
   nameExplanation: 'Solo usted y los administradores ven su nombre. Las demás personas no lo ven.',
+  nameExplanationOfMembers:
+    'Usted, los administradores y las personas que comparten elementos con usted ven su nombre.',
   nameTooLong: 'El nombre puede tener 120 caracteres como máximo.',
   saveName: 'Guardar nombre',
   nameSaved: 'Nombre guardado.',
@@ -194,6 +196,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Por favor, revise los datos introducidos.',
   BANNED_USER: 'Esta cuenta está bloqueada. Póngase en contacto con el administrador del servicio.',
   FORBIDDEN: 'No tiene permiso para hacer esto.',
+  HAS_SHARED_ITEMS:
+    'Otras personas todavía pueden ver elementos suyos. Elimine estos elementos o quite a las personas antes de eliminar su cuenta.',
   INTERNAL_SERVER_ERROR: 'Se ha producido un error. Inténtelo de nuevo más tarde.',
   INVALID_OTP: 'Este código no es correcto. Compruebe el código del correo más reciente.',
   NETWORK: 'El servicio no responde. Compruebe su conexión e inténtelo de nuevo.',

@@ -123,6 +123,8 @@ export const texts: Texts = {
   name: 'Nom',
   nameExplanation:
     'Seuls vous et les administrateurs voyez votre nom. Les autres personnes ne le voient pas.',
+  nameExplanationOfMembers:
+    'Vous, les administrateurs et les personnes qui partagent des éléments avec vous voyez votre nom.',
   nameTooLong: 'Le nom peut contenir 120 caractères au maximum.',
   saveName: 'Enregistrer le nom',
   nameSaved: 'Nom enregistré.',
@@ -197,6 +199,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Veuillez vérifier votre saisie.',
   BANNED_USER: 'Ce compte est bloqué. Veuillez contacter l’administrateur du service.',
   FORBIDDEN: 'Vous n’avez pas l’autorisation de faire cela.',
+  HAS_SHARED_ITEMS:
+    'D’autres personnes voient encore des éléments qui vous appartiennent. Supprimez ces éléments ou retirez ces personnes avant de supprimer votre compte.',
   INTERNAL_SERVER_ERROR: 'Une erreur s’est produite. Veuillez réessayer plus tard.',
   INVALID_OTP: 'Ce code n’est pas correct. Vérifiez le code dans l’e-mail le plus récent.',
   NETWORK: 'Le service ne répond pas. Vérifiez votre connexion et réessayez.',

@@ -120,6 +120,8 @@ export const texts: Texts = {
   profile: 'Profilo',
   name: 'Nome',
   nameExplanation: 'Solo Lei e gli amministratori vedete il Suo nome. Le altre persone non lo vedono.',
+  nameExplanationOfMembers:
+    'Il Suo nome è visibile a Lei, agli amministratori e alle persone che condividono elementi con Lei.',
   nameTooLong: 'Il nome può avere al massimo 120 caratteri.',
   saveName: 'Salva nome',
   nameSaved: 'Nome salvato.',
@@ -192,6 +194,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Si prega di controllare i dati inseriti.',
   BANNED_USER: 'Questo account è bloccato. Si prega di contattare l’amministratore del servizio.',
   FORBIDDEN: 'Non ha l’autorizzazione per questa operazione.',
+  HAS_SHARED_ITEMS:
+    'Altre persone possono ancora vedere Suoi elementi. Elimini questi elementi o rimuova le persone prima di eliminare l’account.',
   INTERNAL_SERVER_ERROR: 'Si è verificato un errore. Si prega di riprovare più tardi.',
   INVALID_OTP: 'Questo codice non è corretto. Controlli il codice nell’e-mail più recente.',
   NETWORK: 'Il servizio non risponde. Controlli la connessione e riprovi.',

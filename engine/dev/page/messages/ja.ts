@@ -121,6 +121,7 @@ export const texts: Texts = {
   profile: 'プロフィール',
   name: '名前',
   nameExplanation: '名前が表示されるのは、ご本人と管理者だけです。ほかの人には表示されません。',
+  nameExplanationOfMembers: '名前が表示されるのは、ご本人、管理者、および項目を共有している人です。',
   nameTooLong: '名前は120文字以内で入力してください。',
   saveName: '名前を保存',
   nameSaved: '名前を保存しました。',
@@ -190,6 +191,8 @@ export const texts: Texts = {
   BAD_REQUEST: '入力内容をご確認ください。',
   BANNED_USER: 'このアカウントは停止されています。サービスの管理者にお問い合わせください。',
   FORBIDDEN: 'この操作を行う権限がありません。',
+  HAS_SHARED_ITEMS:
+    'あなたの項目を見られる人がまだいます。アカウントを削除する前に、これらの項目を削除するか、その人を外してください。',
   INTERNAL_SERVER_ERROR: '問題が発生しました。しばらくしてからもう一度お試しください。',
   INVALID_OTP: 'コードが正しくありません。最新のメールにあるコードをご確認ください。',
   NETWORK: 'サービスが応答していません。接続を確認して、もう一度お試しください。',

@@ -117,6 +117,7 @@ export const texts: Texts = {
   profile: '프로필',
   name: '이름',
   nameExplanation: '이름은 본인과 관리자에게만 표시되며, 다른 사람에게는 표시되지 않습니다.',
+  nameExplanationOfMembers: '이름은 본인, 관리자, 항목을 함께 공유하는 사람에게 표시됩니다.',
   nameTooLong: '이름은 최대 120자까지 입력할 수 있습니다.',
   saveName: '이름 저장',
   nameSaved: '이름을 저장했습니다.',
@@ -187,6 +188,8 @@ export const texts: Texts = {
   BAD_REQUEST: '입력한 내용을 확인해 주세요.',
   BANNED_USER: '차단된 계정입니다. 서비스 관리자에게 문의해 주세요.',
   FORBIDDEN: '이 작업을 할 권한이 없습니다.',
+  HAS_SHARED_ITEMS:
+    '다른 사람이 아직 회원님의 항목을 볼 수 있습니다. 계정을 삭제하기 전에 이 항목을 삭제하거나 해당 사람을 제거해 주세요.',
   INTERNAL_SERVER_ERROR: '문제가 발생했습니다. 나중에 다시 시도해 주세요.',
   INVALID_OTP: '코드가 올바르지 않습니다. 최신 이메일의 코드를 확인해 주세요.',
   NETWORK: '서비스가 응답하지 않습니다. 연결을 확인하고 다시 시도해 주세요.',

@@ -121,6 +121,8 @@ export const texts: Texts = {
   profile: 'Profil',
   name: 'Imię',
   nameExplanation: 'Imię widzą tylko Państwo i administratorzy. Inne osoby go nie widzą.',
+  nameExplanationOfMembers:
+    'Imię widzą Państwo, administratorzy oraz osoby, które dzielą z Państwem elementy.',
   nameTooLong: 'Imię może mieć najwyżej 120 znaków.',
   saveName: 'Zapisz imię',
   nameSaved: 'Imię zapisane.',
@@ -194,6 +196,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Proszę sprawdzić wpisane dane.',
   BANNED_USER: 'To konto jest zablokowane. Proszę skontaktować się z administratorem usługi.',
   FORBIDDEN: 'Brak uprawnień do tej czynności.',
+  HAS_SHARED_ITEMS:
+    'Inne osoby nadal widzą Państwa elementy. Przed usunięciem konta proszę usunąć te elementy albo te osoby.',
   INTERNAL_SERVER_ERROR: 'Wystąpił błąd. Proszę spróbować ponownie później.',
   INVALID_OTP: 'Ten kod jest nieprawidłowy. Proszę sprawdzić kod w najnowszej wiadomości.',
   NETWORK: 'Usługa nie odpowiada. Proszę sprawdzić połączenie i spróbować ponownie.',

@@ -120,6 +120,8 @@ export const texts: Texts = {
   profile: 'Perfil',
   name: 'Nome',
   nameExplanation: 'Somente você e os administradores veem seu nome. As outras pessoas não veem.',
+  nameExplanationOfMembers:
+    'Você, os administradores e as pessoas que compartilham itens com você veem seu nome.',
   nameTooLong: 'O nome pode ter no máximo 120 caracteres.',
   saveName: 'Salvar nome',
   nameSaved: 'Nome salvo.',
@@ -193,6 +195,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Por favor, verifique os dados informados.',
   BANNED_USER: 'Esta conta está bloqueada. Entre em contato com o administrador do serviço.',
   FORBIDDEN: 'Você não tem permissão para fazer isso.',
+  HAS_SHARED_ITEMS:
+    'Outras pessoas ainda podem ver itens seus. Exclua esses itens ou remova as pessoas antes de excluir sua conta.',
   INTERNAL_SERVER_ERROR: 'Ocorreu um erro. Por favor, tente novamente mais tarde.',
   INVALID_OTP: 'Este código não está correto. Verifique o código no e-mail mais recente.',
   NETWORK: 'O serviço não responde. Verifique sua conexão e tente novamente.',

@@ -120,6 +120,7 @@ export const texts: Texts = {
   profile: 'Profil',
   name: 'Ad',
   nameExplanation: 'Adınızı yalnızca siz ve yöneticiler görür. Diğer kişiler görmez.',
+  nameExplanationOfMembers: 'Adınızı siz, yöneticiler ve sizinle öğe paylaşan kişiler görür.',
   nameTooLong: 'Ad en fazla 120 karakter olabilir.',
   saveName: 'Adı kaydet',
   nameSaved: 'Ad kaydedildi.',
@@ -193,6 +194,8 @@ export const texts: Texts = {
   BAD_REQUEST: 'Lütfen girdilerinizi kontrol edin.',
   BANNED_USER: 'Bu hesap engellendi. Lütfen hizmetin yöneticisine başvurun.',
   FORBIDDEN: 'Bunu yapma izniniz yok.',
+  HAS_SHARED_ITEMS:
+    'Diğer kişiler hâlâ size ait öğeleri görebiliyor. Hesabınızı silmeden önce bu öğeleri silin veya kişileri çıkarın.',
   INTERNAL_SERVER_ERROR: 'Bir hata oluştu. Lütfen daha sonra yeniden deneyin.',
   INVALID_OTP: 'Bu kod doğru değil. En son e-postadaki kodu kontrol edin.',
   NETWORK: 'Hizmet yanıt vermiyor. Bağlantınızı kontrol edip yeniden deneyin.',

@@ -1,4 +1,4 @@
-import { useSession } from '../components/session.tsx'
+import { useSession } from '../components/session/session.tsx'
 import { useLanguage } from '../language.tsx'
 import { DeleteAccount } from './account/delete.tsx'
 import { Export } from './account/export.tsx'

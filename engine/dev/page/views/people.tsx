@@ -4,7 +4,7 @@ import { useLanguage } from '../language.tsx'
 import { PersonList } from './people/list.tsx'
 import { AuditTrail } from './people/trail.tsx'
 
-/** The administration: all accounts, and the audit trail. The address contains the open tab, so that a reload keeps the tab. */
+/** The administration: all accounts, and the audit trail. The URL contains the open tab, so that a reload keeps the tab. */
 export function People() {
   const { t } = useLanguage()
   const [params] = useSearchParams()

@@ -14,7 +14,7 @@ export interface Answer {
   etag: string | undefined
 }
 
-/** A call of the procedure of a law. */
+/** A recorded call of the procedure that a law checks. */
 export interface Asked {
   input: unknown
   answer: Answer
@@ -52,9 +52,9 @@ export const aroundCalls = (
         ? aroundCalls(member, around)
         : member
     },
-    apply: (target, self, values: unknown[]) =>
-      // Not the method `apply`, which would be a procedure with this name.
-      around(() => Reflect.apply(target as Procedure, self, values) as Promise<unknown>, values[0]),
+    apply: (target, self, args: unknown[]) =>
+      // Not `target.apply(…)`: clients are proxies, in which `apply` would be a procedure with this name.
+      around(() => Reflect.apply(target as Procedure, self, args) as Promise<unknown>, args[0]),
   })
 
 /** Returns a client that records the outputs of all calls, in the order of the calls. */
@@ -81,9 +81,10 @@ export const recordRefusals = (client: object, refusals: Refusal[]) =>
     }),
   )
 
-const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join() : value)
+/** A header that occurs several times has a list of values. */
+const joinValues = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join() : value)
 
-/** In process, an unexpected error is the error of the procedure itself. */
+/** In process, the caller receives an unexpected error of a procedure unchanged. Over HTTP, the service answers 500 instead. */
 function toAnswer(error: unknown) {
   if (!(error instanceof ORPCError)) return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR' } }
   const { status, code, message, data } = error as ORPCError<string, unknown>
@@ -103,18 +104,21 @@ export async function play(
   change: ChangeInput = (input) => input,
 ): Promise<Asked[]> {
   const asked: Asked[] = []
-  let refusal: unknown
+  let recordedError: unknown
   const recording = replaceProcedure(client, path, (procedure) => async (given, options) => {
     const input = change(given, asked.length)
     const reply: NonNullable<CallContext['reply']> = new Map()
     const record = (answer: Pick<Answer, 'status' | 'body'>) =>
-      asked.push({ input, answer: { ...answer, link: one(reply.get('link')), etag: one(reply.get('etag')) } })
+      asked.push({
+        input,
+        answer: { ...answer, link: joinValues(reply.get('link')), etag: joinValues(reply.get('etag')) },
+      })
     try {
       const output = await procedure(input, { context: { ...options?.context, reply } })
       record({ status: 200, body: toPlain(output) })
       return output
     } catch (error) {
-      refusal = error
+      recordedError = error
       record(toAnswer(error))
       throw error
     }
@@ -122,7 +126,8 @@ export async function play(
   try {
     await call(recording, fixture)
   } catch (error) {
-    if (error !== refusal) throw error
+    // An error of the procedure itself is an answer. Any other error is a mistake of the case.
+    if (error !== recordedError) throw error
   }
   return asked
 }

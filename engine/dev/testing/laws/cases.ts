@@ -63,9 +63,8 @@ type Exceptions<Name extends string> = Readonly<Partial<Record<Name, Readonly<Re
 /** What `laws` must know of the resources that an application adds. `Names` are the names of the resources. */
 export interface Cases<Contract, Fixture, Names extends Own<Contract> = Own<Contract>> {
   /**
-   * Creates rows of Ada in each of the resources, with `text` in their texts. Runs for Ada and for Bob, so that each has
-   * rows: in the second run, Bob is `ada`. Returns what the cases need, for example the ids of the rows. New ids must be
-   * random.
+   * Creates rows of Ada in each of the resources, with `text` in their texts. Runs for Ada and for Bob, so that each has rows: in
+   * the second run, Bob is `ada`. Returns what the cases need, for example the ids of the rows. New ids must be random.
    */
   prepare: (people: People<ClientOf<Contract>>, text: string) => Promise<Fixture>
   /**
@@ -114,7 +113,7 @@ export const callsOf = ({ calls }: AnyCases, name: string) => [calls[name] ?? []
 
 type ExceptionKind = 'shared' | 'volatile' | 'unobserved'
 
-/** Times of the engine: a session that was used a minute ago is active now. */
+/** Outputs of the engine with the time of the call, or with the time of the latest activity, which calls change. */
 const ENGINE_TIMES: readonly string[] = [
   'account.export exportedAt',
   'account.export sessions.*.lastActive',
@@ -132,7 +131,7 @@ export function createExceptions(cases: AnyCases) {
     /** Returns whether an exception names the path, or a part that contains the path. */
     has(kind: ExceptionKind, name: string, path: string) {
       const found = pathsOf(kind, name).find(
-        (each) => each === '*' || each === path || path.startsWith(`${each}.`),
+        (exempt) => exempt === '*' || exempt === path || path.startsWith(`${exempt}.`),
       )
       if (found !== undefined) used.add(`${kind} ${name} ${found}`)
       return found !== undefined || (kind === 'volatile' && ENGINE_TIMES.includes(`${name} ${path}`))
@@ -142,7 +141,7 @@ export function createExceptions(cases: AnyCases) {
         Object.keys(cases[kind] ?? {}).flatMap((name) =>
           pathsOf(kind, name)
             .map((path) => `${kind} ${name} ${path}`)
-            .filter((each) => !used.has(each)),
+            .filter((exception) => !used.has(exception)),
         ),
       ),
   }

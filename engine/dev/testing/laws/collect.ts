@@ -1,8 +1,8 @@
 import type { AnyContractRouter } from '@orpc/contract'
-import type { EngineContract } from 'tallystick-contract/internal'
+import type { ClientOf, EngineContract } from 'tallystick-contract/internal'
 
-import type { App } from 'tallystick/internal/resource'
-import type { AnyCall, AnyCase, AnyCases, Cases, Own } from './cases.ts'
+import type { App } from 'tallystick/internal/app/resource'
+import type { AnyCall, AnyCase, AnyCases, Cases, Own, People } from './cases.ts'
 
 declare const isOfResource: unique symbol
 const collected: unique symbol = Symbol('cases')
@@ -20,6 +20,11 @@ export interface CollectedCases {
 /** Returns the cases without the types of an application. */
 export const toAnyCases = (cases: CollectedCases | AnyCases): AnyCases =>
   collected in cases ? cases[collected] : cases
+
+/** Cases of one resource whose `prepare` can be called by tests, and by the cases of resources within this resource. */
+type PreparedCases<Contract extends AnyContractRouter, Fixture> = Omit<ResourceCases, 'prepare'> & {
+  prepare: (people: People<ClientOf<Contract>>, text: string) => Promise<Fixture>
+}
 
 /**
  * Declares the cases of one resource, in a file of its own. The compiler names missing cases. `prepare` runs after those of
@@ -40,7 +45,7 @@ export const casesOf = <
   _app: App<Contract>,
   _resource: Name,
   cases: Cases<NoInfer<Contract>, Fixture, NoInfer<Name>>,
-): ResourceCases => cases as AnyCases as ResourceCases
+): PreparedCases<Contract, Fixture> => cases as AnyCases as PreparedCases<Contract, Fixture>
 
 /**
  * Collects the cases of all resources for `laws`, by the names of their files.
@@ -80,9 +85,9 @@ function withFixture(file: string, { calls, errors, forbidden, relations, ...cas
       (provoke as AnyCase)({ ...given, fixture: fixtureIn(Reflect.get(given, 'fixture')) })
   return {
     ...cases,
-    calls: mapValues(calls, (each) => [each].flat().map(ofCall)),
+    calls: mapValues(calls, (oneOrMore) => [oneOrMore].flat().map(ofCall)),
     errors: mapValues(errors, ofCase),
-    forbidden: mapValues(forbidden ?? {}, (each) => each && ofCase(each)),
+    forbidden: mapValues(forbidden ?? {}, (provoke) => provoke && ofCase(provoke)),
     relations: mapValues(relations ?? {}, ({ begin, end }) => ({ begin: ofCase(begin), end: ofCase(end) })),
   }
 }

@@ -2,8 +2,8 @@ import type { Scope } from 'tallystick-contract/internal'
 
 import { consentPage } from 'tallystick/internal/html/account'
 import { createPageTranslator } from 'tallystick/internal/html/page-translator'
-import type { App } from 'tallystick/internal/resource'
-import { namesOf } from 'tallystick/internal/scope-resources'
+import type { App } from 'tallystick/internal/app/resource'
+import { namesOf } from 'tallystick/internal/app/scope-resources'
 import { proceduresOf } from './procedures.ts'
 
 /** Renders the English consent page for an app that requests a scope. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 
-import type { App } from 'tallystick/internal/resource'
-import { listUnannounced } from './announcements.ts'
+import type { App } from 'tallystick/internal/app/resource'
+import { listUnannounced, listUnwatched } from './observed/announcements.ts'
 import { type AnyCases, callsOf } from './cases.ts'
 import {
   findUnexported,
@@ -10,13 +10,18 @@ import {
   listTablesWithoutRows,
   readPages,
 } from './data.ts'
-import { listDependencies, listEffectsOfAda, listKnownOfEngine, listVolatile } from './interference.ts'
+import {
+  listDependencies,
+  listEffectsOfAda,
+  listKnownOfEngine,
+  listVolatile,
+} from './observed/interference.ts'
 import { lineOfError } from './errors.ts'
-import { listIgnoredInputs } from './inputs.ts'
-import { createLaw, type Law } from './observations.ts'
+import { listIgnoredInputs } from './observed/inputs.ts'
+import { createLaw, type Law } from './observed/observations.ts'
 import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
-import { checkRelation } from './relations.ts'
-import { checkSwaps } from './swaps.ts'
+import { checkRelation } from './observed/relations.ts'
+import { checkSwaps } from './observed/swaps.ts'
 import { explain, transports } from './running.ts'
 import { callerOf, createScene, type Worlds } from './worlds.ts'
 
@@ -31,6 +36,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
   const [, connect] = transports.at(-1) ?? []
   if (!connect) throw new Error('TEST_TRANSPORT must be the name of a transport')
   let law: Law | undefined
+  // At the first use, because the worlds exist only after `beforeAll`.
   const getLaw = () => (law ??= createLaw(getWorlds(), cases, connect))
   const own = proceduresOf(app.router).filter(({ name, isStream }) => name in cases.calls && !isStream)
   const named = (procedures: readonly Declared[]) => procedures.map((each) => [each.name, each] as const)
@@ -40,7 +46,8 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
   /** Whether nothing but a value of another person causes the error. */
   const needsForbidden = ({ name, errors, meta }: Declared) =>
     errors.includes('FORBIDDEN') && meta.action && !meta.noImpersonation && !cases.forbidden?.[name]
-  let laws = 0
+  /** Number of the tests that have looked up exceptions. */
+  let checked = 0
 
   describe('a procedure', () => {
     test('of the application has a call in `calls`', () => {
@@ -96,9 +103,15 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
     })
   })
 
+  describe('a topic of a parent', () => {
+    test('has a call that names the parent', async () => {
+      expect(await listUnwatched(getLaw())).toEqual([])
+    })
+  })
+
   describe('what a person observes', () => {
     test('differs in two calls with nothing between them only where `volatile` says so', async () => {
-      laws++
+      checked++
 
       expect(await listVolatile(getLaw())).toEqual([])
     })
@@ -108,7 +121,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
     })
 
     test.each(named(own))('does not depend on the rows of others: %s', async (_, declared) => {
-      laws++
+      checked++
 
       expect(await listDependencies(getLaw(), declared)).toEqual([])
     })
@@ -116,7 +129,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
     test.each(named(changes.filter(({ meta }) => !meta.administratorsOnly)))(
       'does not depend on changes by others: %s',
       async (_, declared) => {
-        laws++
+        checked++
 
         expect(await listEffectsOfAda(getLaw(), declared)).toEqual([])
       },
@@ -126,7 +139,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
       test.each(named(own))(
         'with a value of another person is as with an unknown value: %s',
         async (name, declared) => {
-          laws++
+          checked++
           const { sentences, count, isForbidden } = await checkSwaps(getLaw(), declared, connect)
           if (count > 0) withoutSwaps.delete(name)
 
@@ -139,7 +152,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
     test.each(Object.keys(cases.relations ?? {}).map((name) => [name]))(
       'depends on the relation "%s", live, until the end of the relation',
       async (name) => {
-        laws++
+        checked++
 
         expect(await checkRelation(getLaw(), name)).toEqual([])
       },
@@ -150,12 +163,13 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
     })
 
     test('needs each exception', ({ skip }) => {
-      const count =
+      // With a filter of tests, an exception can be unused because its test did not run.
+      const expected =
         1 +
         own.length * (1 + transports.length) +
         changes.filter(({ meta }) => !meta.administratorsOnly).length +
         Object.keys(cases.relations ?? {}).length
-      skip(laws < count, 'Needs all laws of this file')
+      skip(checked < expected, 'Needs all laws of this file')
 
       expect(getLaw().exceptions.listUnused(), 'Remove these exceptions').toEqual([])
     })

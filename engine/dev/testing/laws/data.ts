@@ -1,40 +1,41 @@
 import { sql } from 'drizzle-orm'
 import { nextCursor } from 'tallystick-contract/internal'
 
-import type { Database } from 'tallystick/internal/db/database'
-import { listEngineTables } from 'tallystick/internal/db/migration-files'
+import type { Database } from 'tallystick/internal/db/connection/database'
+import { listEngineTables } from 'tallystick/internal/db/migrate/migration-files'
 import { replaceProcedure } from './calls.ts'
 import { type AnyCases, callsOf } from './cases.ts'
 import type { Declared } from './procedures.ts'
 import { explain } from './running.ts'
 import { queryRows } from './snapshots.ts'
-import { callerOf, createScene, type Person, type Scene, type Worlds } from './worlds.ts'
+import { callerOf, createScene, endSharing, type Person, type Scene, type Worlds } from './worlds.ts'
 
 /** Lists the tables that have a column `user_id`, but no foreign key to `users` with `ON DELETE CASCADE`. */
 export async function listTablesWithoutCascade(db: Database) {
-  return readNames(
+  return readTexts(
     db,
     sql`
-    select table_name as name from information_schema.columns
+    select table_name as value from information_schema.columns
     where table_schema = 'public' and column_name = 'user_id'
     except select conrelid::regclass::text from pg_constraint
     where contype = 'f' and confrelid = 'users'::regclass and confdeltype = 'c'`,
   )
 }
 
-const readNames = async (...statement: Parameters<typeof queryRows>) =>
-  (await queryRows<{ name: string }>(...statement)).map(({ name }) => name)
+/** Returns the texts of the column `value`. */
+const readTexts = async (...statement: Parameters<typeof queryRows>) =>
+  (await queryRows<{ value: string }>(...statement)).map(({ value }) => value)
 
 const listTables = (db: Database) =>
-  readNames(db, sql`select tablename as name from pg_tables where schemaname = 'public'`)
+  readTexts(db, sql`select tablename as value from pg_tables where schemaname = 'public'`)
 
 /** Lists the tables of an application with a column `user_id`. */
 async function listOwnedTables(db: Database) {
   const engineTables = listEngineTables()
-  const tables = await readNames(
+  const tables = await readTexts(
     db,
     sql`
-    select table_name as name from information_schema.columns
+    select table_name as value from information_schema.columns
     where table_schema = 'public' and column_name = 'user_id'`,
   )
   return tables.filter((name) => !engineTables.includes(name))
@@ -45,11 +46,8 @@ export async function listTablesWithoutRows({ running, ada }: Scene) {
   const { db } = running.services
   const empty: string[] = []
   for (const table of await listOwnedTables(db)) {
-    const name = sql.identifier(table)
-    const found = await readNames(
-      db,
-      sql`select ${table}::text as name from ${name} where user_id = ${ada.id} limit 1`,
-    )
+    const statement = sql`select 1 from ${sql.identifier(table)} where user_id = ${ada.id} limit 1`
+    const found = await queryRows(db, statement)
     if (found.length === 0) empty.push(table)
   }
   return empty
@@ -59,9 +57,9 @@ export async function listTablesWithoutRows({ running, ada }: Scene) {
 async function listOccurrences(db: Database, text: string) {
   const found: { table: string; count: number }[] = []
   for (const table of await listTables(db)) {
-    const rows = await readNames(
+    const rows = await readTexts(
       db,
-      sql`select row::text as name from ${sql.identifier(table)} as row where position(${text} in row::text) > 0`,
+      sql`select row::text as value from ${sql.identifier(table)} as row where position(${text} in row::text) > 0`,
     )
     const count = rows.reduce((sum, row) => sum + occurrences(row, text), 0)
     if (count > 0) found.push({ table, count })
@@ -97,7 +95,9 @@ export async function listEmptyParts({ running: { app, services }, ada, administ
  * Deletes the account of Ada. Lists the tables that still contain the texts, the id or the address of Ada, except tables
  * that keep addresses by the declaration of a resource (`keepsAddressIn`).
  */
-export async function listTablesAfterDeletion({ running: { app, services }, people, ada, text }: Scene) {
+export async function listTablesAfterDeletion({ running, people, ada, text }: Scene) {
+  const { app, services } = running
+  await endSharing(running, ada)
   await people.ada.account.delete({ email: ada.email })
   const { keepsAddressIn = {} } = app.personalData
   const list = async (value: string) => (await listOccurrences(services.db, value)).map(({ table }) => table)
@@ -121,9 +121,8 @@ const othersOf = (output: unknown) =>
 
 /**
  * Reads a list in pages of one item, for each call of the cases. Returns the complete lists, the items of each page, and the
- * other fields of all outputs, for example totals.
- * Ada has the rows of two runs of `prepare`, so that the list has several items. The second run has another text, because
- * texts can be unique.
+ * other fields of all outputs, for example totals. Ada has the rows of two runs of `prepare`, so that the list has several items.
+ * The second run has another text, because texts can be unique.
  */
 export async function readPages(worlds: Worlds, cases: AnyCases, { name, path, meta }: Declared) {
   const scene = await createScene(worlds)

@@ -1,28 +1,31 @@
 import { eq, sql } from 'drizzle-orm'
 
-import * as idempotency from 'tallystick/internal/db/idempotency'
-import { MAX_TOKENS } from 'tallystick/internal/db/personal-tokens'
-import { sessions } from 'tallystick/internal/db/sessions'
-import { isServer } from 'tallystick/internal/db/open'
-import type { App } from 'tallystick/internal/resource'
+import * as idempotency from 'tallystick/internal/db/accounts/idempotency'
+import { MAX_TOKENS } from 'tallystick/internal/db/accounts/personal-tokens'
+import { sessions } from 'tallystick/internal/db/accounts/sessions'
+import { isServer } from 'tallystick/internal/db/connection/open'
+import type { App } from 'tallystick/internal/app/resource'
 import { type AnyCase, type AnyCases, callsOf } from './cases.ts'
 import { callByPath, type Declared, proceduresOf } from './procedures.ts'
-import { recordRefusals, type Refusal } from './calls.ts'
+import { recordRefusals, type Refusal, replaceProcedure } from './calls.ts'
 import type { Connect, Running } from './running.ts'
 import { callerOf, createScene, listSecrets, type Scene, type Worlds } from './worlds.ts'
 
 /** A call that must cause an error, with the name of the error, for example `books.create ID_TAKEN`. */
 export type ErrorCase = readonly [name: string, provoke: (scene: Scene, cases: AnyCases) => Promise<unknown>]
 
-/** The errors of the procedures that every application has. The table below does not contain the errors of the guard. */
+/** The errors of the procedures that every application has, without the errors of the guard, which `derivedCases` causes. */
 const engineCases: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   'account.export TOO_LARGE': async ({ running, ada, people }) => {
+    // 17 MB of details: the limit of an export is 16 MiB.
     await running.services.db.execute(sql`
       insert into audit (action, outcome, subject, detail)
       select 'sign-in', 'accepted', ${ada.id}, repeat('x', 10000) from generate_series(1, 1700)`)
     return people.ada.account.export()
   },
   'account.delete WRONG_ADDRESS': ({ people }) => people.ada.account.delete({ email: 'x' }),
+  // The error needs `prepare` of the application's cases, which shares a row of Ada.
+  'account.delete HAS_SHARED_ITEMS': ({ people, ada }) => people.ada.account.delete({ email: ada.email }),
   'sessions.revoke CURRENT_SESSION': async ({ people }) => {
     const [own] = (await people.ada.sessions.list()).sessions
     return people.ada.sessions.revoke({ revokeSessionToken: own?.token ?? '' })
@@ -51,7 +54,7 @@ async function impersonateAda({ running, ada, administrator }: Scene) {
 function callWithKey(scene: Scene, cases: AnyCases, { name, meta }: Declared, key: string) {
   const { cookie } = callerOf(scene, meta)
   const headers = { cookie, 'idempotency-key': key }
-  return callOfCases(cases, name)(scene.connect(scene.running, headers), scene.fixture)
+  return firstCallOf(cases, name)(scene.connect(scene.running, headers), scene.fixture)
 }
 
 /** The cases that follow from the metadata of a procedure. */
@@ -68,7 +71,7 @@ function derivedCases(declared: Declared): ErrorCase[] {
     }),
     ...caseIf(meta.ifMatch, 'PRECONDITION_FAILED', (scene, cases) => {
       const { cookie } = callerOf(scene, meta)
-      return callOfCases(cases, name)(
+      return firstCallOf(cases, name)(
         scene.connect(scene.running, { cookie, 'if-match': '"0"' }),
         scene.fixture,
       )
@@ -93,8 +96,7 @@ function derivedCases(declared: Declared): ErrorCase[] {
   ]
 }
 
-/** The first call of the cases for a procedure. */
-function callOfCases(cases: AnyCases, name: string) {
+function firstCallOf(cases: AnyCases, name: string) {
   const [call] = callsOf(cases, name)
   if (!call) throw new Error(`Add a call to \`calls\` for ${name}`)
   return call
@@ -110,12 +112,51 @@ export function listErrorCases(app: App, cases: AnyCases): ErrorCase[] {
     const call = provoke as AnyCase | undefined
     return call ? [[name, ({ people, fixture }) => call({ ...people, fixture })]] : []
   })
-  return [...Object.entries(engineCases), ...own, ...proceduresOf(app.router).flatMap(derivedCases)]
+  // Only a contract with shared rows declares HAS_SHARED_ITEMS.
+  const declared = listDeclaredErrors(app)
+  const ofEngine = Object.entries(engineCases).filter(([name]) => declared.includes(name))
+  return [
+    ...ofEngine,
+    ...own,
+    ...readersOfParents(app).flatMap((reader) => casesOfStream(reader, own)),
+    ...proceduresOf(app.router).flatMap(derivedCases),
+  ]
 }
 
+/** Lists the procedures that read the states of parents. */
+const readersOfParents = ({ router }: Pick<App, 'router'>) =>
+  proceduresOf(router).filter(({ meta }) => meta.reads?.of !== undefined)
+
 /**
- * Causes an error. Returns the error, and the values of Ada in the errors that Bob receives, except values that Bob has sent.
+ * Repeats the cases of a procedure that reads a topic with `live.watch` on this topic: a stream is refused with the same errors.
  */
+const casesOfStream = (reader: Declared, own: readonly ErrorCase[]): ErrorCase[] =>
+  own.flatMap(([name, provoke]): ErrorCase[] => {
+    const [procedure, code = ''] = name.split(' ')
+    return procedure === reader.name && STREAM_ERRORS.includes(code)
+      ? [[`live.watch ${code}`, (scene, cases) => provoke(watchInstead(scene, reader), cases)]]
+      : []
+  })
+
+const STREAM_ERRORS: readonly string[] = ['NOT_FOUND', 'FORBIDDEN']
+
+/** Returns a scene whose clients watch a topic instead of calling the procedure that reads the topic. */
+function watchInstead(scene: Scene, { path, meta: { reads } }: Declared): Scene {
+  const watch = (client: Scene['people']['ada']) =>
+    replaceProcedure(client, path, () => async (input) => {
+      const given = { topics: [reads?.name], [reads?.name ?? '']: reads?.input?.parse(input) }
+      const updates = await client.live.watch(given as Parameters<typeof client.live.watch>[0])
+      // The watch is not refused: the stream must end, or it would stay open.
+      return updates.return()
+    }) as typeof client
+  const { ada, bob, administrator } = scene.people
+  return {
+    ...scene,
+    people: { ...scene.people, ada: watch(ada), bob: watch(bob), administrator: watch(administrator) },
+  }
+}
+
+/** Causes an error. Returns the error, and the values of Ada in the errors that Bob receives, except values that Bob has sent. */
 export async function causeError(worlds: Worlds, connect: Connect, cases: AnyCases, [, provoke]: ErrorCase) {
   const scene = await createScene(worlds, connect)
   const refusals: Refusal[] = []
@@ -150,7 +191,10 @@ export const listDeclaredErrors = (app: Pick<App, 'router'>) =>
  */
 export function listMissingCases(app: App, cases: AnyCases) {
   const provoked = new Set(listErrorCases(app, cases).map(([name]) => name))
-  const declared = listDeclaredErrors(app)
+  const ofReaders = readersOfParents(app).flatMap(({ errors }) => errors.map((code) => `live.watch ${code}`))
+  const declared = listDeclaredErrors(app).filter(
+    (name) => !name.startsWith('live.watch ') || ofReaders.includes(name),
+  )
   const withAction = new Set(
     proceduresOf(app.router).flatMap(({ name, meta }) => (meta.action ? [`${name} FORBIDDEN`] : [])),
   )

@@ -2,7 +2,7 @@ import type { AnyContractRouter } from '@orpc/contract'
 import { type EngineContract, scopes } from 'tallystick-contract/internal'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import type { App } from 'tallystick/internal/resource'
+import type { App } from 'tallystick/internal/app/resource'
 import type { Cases } from './cases.ts'
 import { type CollectedCases, toAnyCases } from './collect.ts'
 import { consentHtml, listUnnamedResources } from './consent.ts'
@@ -12,7 +12,7 @@ import { causeError, hasServer, listErrorCases, listMissingCases, needsServer } 
 import {
   callByPath,
   isUnauthorized,
-  listGuardedConstants,
+  listGuardedFixedAnswers,
   listUnguarded,
   listUnsafeChanges,
   listUnscoped,
@@ -26,13 +26,13 @@ import { createWorlds, type Worlds } from './worlds.ts'
 export type { Cases, People } from './cases.ts'
 export { casesOf, collectCases, type ResourceCases } from './collect.ts'
 
-/** Only decides how long a broken application waits, in milliseconds. */
+/** How long the tests wait for an application that does not start, in milliseconds. */
 const START_TIMEOUT = 60_000
 
 /**
  * Defines the tests of the rules that every application obeys. A test file of an application contains one call:
- * `laws(app, cases)`. `cases` are all cases, or those of `collectCases`. `environment` contains settings by name, for example `{ LOG_LEVEL: 'error' }` to see the log. Limits
- * of calls are off, unless `RATE_LIMITS` is `on`.
+ * `laws(app, cases)`. `cases` are all cases, or those of `collectCases`. `environment` contains settings by name, for example
+ * `{ LOG_LEVEL: 'error' }` to see the log. Limits of calls are off, unless `RATE_LIMITS` is `on`.
  */
 export function laws<Contract extends EngineContract & AnyContractRouter, Fixture>(
   app: App<Contract>,
@@ -45,6 +45,7 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
   let worlds: Worlds
   beforeAll(async () => {
     running = await start(app, environment)
+    // The same application with and without the rows of another person, Ada. Bob calls it in both.
     worlds = await createWorlds(running, cases)
     return running.close
   }, START_TIMEOUT)
@@ -55,6 +56,7 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
         expect(await listUnguarded(app.router, connect(running, {}))).toEqual([])
       })
 
+      // A procedure without topics has one call. `live.watch` has one call for each public topic.
       const publicCalls = procedures.flatMap((declared) =>
         topicsWith(declared.meta, 'public').map((topics) => ({
           name: [declared.name, ...topics].join(' '),
@@ -78,13 +80,16 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
         await expect(call).rejects.toSatisfy(isUnauthorized)
       })
 
-      test.each(scopes)('rejects tokens with only the scope %s elsewhere', async (scope) => {
-        const cookie = await running.signIn(`${crypto.randomUUID()}@example.com`)
-        const { token } = await running.client({ cookie }).tokens.create({ label: 'Law', scopes: [scope] })
-        const bearer = connect(running, { authorization: `Bearer ${token}` })
+      test.each(scopes)(
+        'rejects tokens with only the scope %s at procedures of other scopes',
+        async (scope) => {
+          const cookie = await running.signIn(`${crypto.randomUUID()}@example.com`)
+          const { token } = await running.client({ cookie }).tokens.create({ label: 'Law', scopes: [scope] })
+          const bearer = connect(running, { authorization: `Bearer ${token}` })
 
-        expect(await listUnscoped(app.router, bearer, scope)).toEqual([])
-      })
+          expect(await listUnscoped(app.router, bearer, scope)).toEqual([])
+        },
+      )
     })
   })
 
@@ -96,7 +101,7 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
 
   describe('an answer that is the same for all callers', () => {
     test('belongs to a public procedure without limit, because the guard does not run again', () => {
-      expect(listGuardedConstants(app.router)).toEqual([])
+      expect(listGuardedFixedAnswers(app.router)).toEqual([])
     })
   })
 

@@ -10,7 +10,7 @@ import { isAsyncIteratorObject } from '@orpc/shared'
 import { type EngineContract, isChange, type Meta, metaOf } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
-import type { App } from 'tallystick/internal/resource'
+import type { App } from 'tallystick/internal/app/resource'
 
 /** A procedure of a router: its name and path, and the declarations of its contract. */
 export interface Declared {
@@ -82,7 +82,10 @@ export async function callByPath(
   return output
 }
 
-/** Lists the inputs of a procedure that need an access: none, one without topics, or one for each topic. */
+/**
+ * Returns the topics of the calls that need an access: one list for each topic of `live.watch` with this access. For a procedure
+ * without topics: one empty list if the procedure needs the access, otherwise none.
+ */
 export const topicsWith = ({ access, watches }: Meta, expected: Meta['access']): string[][] => {
   if (!watches) return access === expected ? [[]] : []
   return watches.flatMap((topic) => (topic.access === expected ? [[topic.name]] : []))
@@ -116,15 +119,15 @@ export const listUnguarded = (router: AnyRouter, stranger: object) =>
   listUnrefused(router, stranger, 'UNAUTHORIZED')
 
 /** Lists the procedures that accept a token, although the scope of the token is not the scope of the procedure. */
-export const listUnscoped = (router: AnyRouter, app: object, scope: string) =>
-  listUnrefused(router, app, 'INSUFFICIENT_SCOPE', (meta) => meta.scope !== scope)
+export const listUnscoped = (router: AnyRouter, client: object, scope: string) =>
+  listUnrefused(router, client, 'INSUFFICIENT_SCOPE', (meta) => meta.scope !== scope)
 
-/** Lists the procedures with one answer for all callers, although the guard has more to do than to name the operation. */
-export const listGuardedConstants = (router: AnyRouter) =>
+/** Lists the procedures with a fixed answer, although the guard has more to do than to name the operation. */
+export const listGuardedFixedAnswers = (router: AnyRouter) =>
   proceduresOf(router)
     .filter(
-      ({ meta: { constant, access, rateLimit, secrets } }) =>
-        constant && (access !== 'public' || (rateLimit ?? secrets)),
+      ({ meta: { fixedAnswer, access, rateLimit, secrets } }) =>
+        fixedAnswer && (access !== 'public' || (rateLimit ?? secrets)),
     )
     .map(({ name }) => name)
 
@@ -148,7 +151,6 @@ const engineResources: Record<keyof EngineContract, true> = {
   audit: true,
 }
 
-/** Lists the procedures that an application adds to the procedures of the engine. */
 export function listOwnProcedures({ router }: Pick<App, 'router'>) {
   return proceduresOf(router).flatMap(({ name, path: [resource = ''] }) =>
     Object.hasOwn(engineResources, resource) ? [] : [name],

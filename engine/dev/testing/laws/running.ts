@@ -8,12 +8,15 @@ import {
   type EngineContract,
 } from 'tallystick-contract/internal'
 
-import type { App } from 'tallystick/internal/resource'
+import type { App } from 'tallystick/internal/app/resource'
 import { createTallystick, type Tallystick } from '../index.ts'
 import { selectTransports } from '../transports.ts'
 import { type Snapshot, takeSnapshot } from './snapshots.ts'
 
-/** An application that laws call in process and over HTTP. */
+/**
+ * An application while its laws run. A law is a rule that every application obeys, as a test; the cases are the calls of the
+ * application with which the laws test it (docs/laws.md). The laws make each call in process, over RPC and over REST.
+ */
 export interface Running extends Omit<Tallystick<ClientOf<EngineContract>>, 'client'> {
   app: App
   client: (headers: Record<string, string>) => ClientOf<EngineContract>
@@ -56,9 +59,10 @@ export async function start(app: App, environment: Record<string, string> = {}):
   const tallystick = await createTallystick(
     app as App<EngineContract & AnyContractRouter>,
     environment,
-    // So that only announcements deliver a change.
+    // Otherwise a regular read also delivers a change that no procedure announces, and hides the missing announcement.
     { compareStates: false },
   )
+  // Replaces the log of the services, so that tests show the causes of internal errors.
   const { log, takeCauses } = createCauses()
   Object.assign(tallystick.services, { log })
   const { db } = tallystick.services

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from 'tallystick/internal/db/database'
+import type { Database } from 'tallystick/internal/db/connection/database'
 
 /** The content of all tables, and the state of all sequences, at one time. */
 export interface Snapshot {
@@ -68,15 +68,16 @@ async function execute(db: Database, block: string) {
     }
 }
 
-let count = 0
+let snapshotCount = 0
 
 /**
  * Copies the content of all tables. `restore` needs a superuser, as servers for tests have, because triggers and foreign
  * keys must not run.
  */
 export async function takeSnapshot(db: Database): Promise<Snapshot> {
-  const id = ++count
+  const id = ++snapshotCount
   const tables = await listTables(db)
+  // Only tables with rows get a copy. `restore` empties all tables, and fills these.
   const filled: { table: Table; copy: string }[] = []
   await execute(db, `create schema if not exists ${COPIES};`)
   for (const [index, table] of tables.entries()) {

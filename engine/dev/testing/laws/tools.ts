@@ -2,7 +2,7 @@ import { isObject } from '@orpc/shared'
 
 import { type JsonSchema, toolSubset } from 'tallystick/internal/http/protocols/tool-schema'
 import { findTools } from 'tallystick/internal/http/protocols/tools'
-import type { App } from 'tallystick/internal/resource'
+import type { App } from 'tallystick/internal/app/resource'
 
 const { keywords, types, formats, name: toolName, propertyName } = toolSubset
 

@@ -31,7 +31,6 @@ export function replaceAt(value: unknown, [key, ...rest]: Path, replacement: unk
   return { ...object, [key]: replaceAt(object[key], rest, replacement) }
 }
 
-/** Returns the value at a path, or undefined. */
 export const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | null | undefined)?.[key], value)
 
@@ -74,26 +73,32 @@ const hasSameItems = (first: unknown[], second: unknown[]) => {
 /** Lists the differences of two plain values. */
 export function differences(first: unknown, second: unknown, path: Path = []): Difference[] {
   if (Object.is(first, second)) return []
-  const of = (description: string, isScalar = false) => [{ path: toPattern(path), description, isScalar }]
+  const difference = (description: string, isScalar = false) => [
+    { path: toPattern(path), description, isScalar },
+  ]
   if (Array.isArray(first) && Array.isArray(second)) {
-    if (first.length !== second.length) return of(`has ${second.length} items instead of ${first.length}`)
+    if (first.length !== second.length)
+      return difference(`has ${second.length} items instead of ${first.length}`)
     const found = first.flatMap((item, index) => differences(item, second[index], [...path, index]))
-    return found.length > 0 && hasSameItems(first, second) ? of('has another order') : found
+    return found.length > 0 && hasSameItems(first, second) ? difference('has another order') : found
   }
   if (isPlainObject(first) && isPlainObject(second))
     return [...new Set([...Object.keys(first), ...Object.keys(second)])].flatMap((key) =>
       differences(first[key], second[key], [...path, key]),
     )
   const isScalar = [first, second].every((value) => !childrenOf(value))
-  return of(`is ${show(second)} instead of ${show(first)}`, isScalar)
+  return difference(`is ${show(second)} instead of ${show(first)}`, isScalar)
 }
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 const HOUR = 3_600_000
 
-/** Returns the time that a value represents, in milliseconds since the Unix epoch. */
+/** Larger numbers are times in milliseconds, others in seconds: 1e11 seconds are the year 5138. */
+const MAX_SECONDS = 1e11
+
+/** Returns the time that a value represents, in milliseconds since the Unix epoch. NaN for other values. */
 function timeOf(value: unknown) {
-  if (typeof value === 'number') return value > 1e11 ? value : value * 1000
+  if (typeof value === 'number') return value > MAX_SECONDS ? value : value * 1000
   return typeof value === 'string' && ISO_TIME.test(value) ? Date.parse(value) : NaN
 }
 

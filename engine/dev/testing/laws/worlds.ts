@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 
-import { users } from 'tallystick/internal/db/users'
+import { users } from 'tallystick/internal/db/accounts/users'
 import { recordOutputs } from './calls.ts'
 import type { AnyCases } from './cases.ts'
 import { type Connect, explain, inProcess, type Running } from './running.ts'
@@ -75,7 +75,7 @@ export async function createWorlds(
     const fixture = await (cases.prepare as Prepare)(people, text)
     return { fixture, text, outputs: [...outputs, fixture] }
   }
-  const createWorld = async (first: Person, second: Person): Promise<World> => {
+  const createWorld = async (first: Person, second: Person): Promise<Omit<World, 'start'>> => {
     await empty.restore()
     const ofFirst = await prepareFor(first, second)
     await waitForTime()
@@ -83,20 +83,37 @@ export async function createWorlds(
     const [ofAda, ofBob] = first === ada ? [ofFirst, ofSecond] : [ofSecond, ofFirst]
     const withAda = await takeSnapshot(db)
     await deleteAccount(running, ada)
-    return { withAda, withoutAda: await takeSnapshot(db), ada: ofAda, bob: ofBob, start: Infinity }
+    return { withAda, withoutAda: await takeSnapshot(db), ada: ofAda, bob: ofBob }
   }
   try {
     const worlds = [await createWorld(bob, ada), await createWorld(ada, bob)] as const
     const start = await waitForTime()
-    const [bobFirst, adaFirst] = worlds.map((world) => ({ ...world, start })) as [World, World]
+    const [bobFirst, adaFirst] = [
+      { ...worlds[0], start },
+      { ...worlds[1], start },
+    ]
     return { running, ada, bob, administrator, bobFirst, adaFirst }
   } catch (error) {
     throw explain(error, running)
   }
 }
 
+/** Ends the access of other people to the rows of a person, so that the rows have no new owner, and refuse no deletion. */
+export async function endSharing({ app, services: { db } }: Running, { id }: Pick<Person, 'id'>) {
+  for (const { rows } of Object.values(app.resources)) {
+    const { owner, members } = rows?.visibility ?? {}
+    if (!rows || owner === undefined || !members) continue
+    const ownerColumn = getTableColumns(rows.table)[owner]
+    await db.execute(
+      sql`delete from ${members.table} where ${members.item} in (select ${rows.table.id} from ${rows.table} where ${ownerColumn} = ${id})`,
+    )
+  }
+}
+
 /** Deletes the account of a person. If the application refuses the deletion, deletes the row, and all rows that depend on it. */
-async function deleteAccount({ client, services }: Running, { id, email, cookie }: Person) {
+async function deleteAccount(running: Running, { id, email, cookie }: Person) {
+  const { client, services } = running
+  await endSharing(running, { id })
   await client({ cookie })
     .account.delete({ email })
     .catch(() => undefined)
@@ -110,13 +127,12 @@ export async function waitForSecond() {
   return start
 }
 
-/**
- * For each value of Bob that differs from the value of Ada at the same place in the outputs of `prepare`: the values of Ada.
- */
+/** For each value of Bob that differs from the value of Ada at the same place in the outputs of `prepare`: the values of Ada. */
 export function findCounterparts({ ada, bob }: World): ReadonlyMap<string, readonly unknown[]> {
   const counterparts = new Map<string, unknown[]>()
   for (const { path, value } of leavesOf(bob.outputs)) {
     const counterpart = valueAt(ada.outputs, path)
+    // A leaf is the only leaf of itself, at the empty path.
     const isLeaf = leavesOf(counterpart).some((leaf) => leaf.path.length === 0)
     if (!isLeaf || typeof counterpart !== typeof value || keyOfLeaf(counterpart) === keyOfLeaf(value))
       continue

@@ -1,4 +1,4 @@
-import type { PageLanguage } from '../language.tsx'
+import type { PageLanguage } from '../../language.tsx'
 
 /** A field of a form, and the values that the service accepts. */
 export interface FieldRules {

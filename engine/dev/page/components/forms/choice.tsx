@@ -17,8 +17,8 @@ export function Choice<Value extends string | number>({ label, value, options, o
           onChoice(options[target.selectedIndex]?.[0] ?? value)
         }}
       >
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
             {text}
           </option>
         ))}

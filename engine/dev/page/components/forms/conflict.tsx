@@ -1,6 +1,6 @@
 import type { ReactNode, Ref } from 'react'
 
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../../language.tsx'
 
 /** Shows two versions of an item, and lets the person choose. Announces the message. */
 export function Conflict({

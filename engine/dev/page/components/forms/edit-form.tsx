@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../../language.tsx'
 import type { FieldRules } from './bounds.ts'
-import { Problem } from './problem.tsx'
-import { Waiting } from './waiting.tsx'
+import { Problem } from '../problem.tsx'
+import { Waiting } from '../waiting.tsx'
 
 export interface EditFormProps {
   onSubmit: () => void

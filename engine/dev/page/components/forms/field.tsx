@@ -1,6 +1,6 @@
 import { type ChangeEvent, type InputHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react'
 
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../../language.tsx'
 import { breaksBound, type FieldRules, ruleOf } from './bounds.ts'
 
 type Control = HTMLInputElement | HTMLTextAreaElement

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../../language.tsx'
 
 /** Time without a further key before the list is searched, in milliseconds. */
 const DELAY = 250

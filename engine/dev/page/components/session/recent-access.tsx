@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 
-import { orpc } from '../api.ts'
-import { useLanguage } from '../language.tsx'
+import { orpc } from '../../api.ts'
+import { useLanguage } from '../../language.tsx'
 import { nameOfDevice } from './device-name.ts'
-import { Loaded } from './loaded.tsx'
+import { Loaded } from '../loaded.tsx'
 
 /** The devices and apps that have used the account most recently. */
 export function RecentAccess({ shown }: { shown: number }) {
@@ -20,6 +20,7 @@ export function RecentAccess({ shown }: { shown: number }) {
             .map((session) => (
               <li key={session.id}>
                 <bdi>
+                  {/* The access of an app is also in the list of sessions, with the same id. */}
                   {apps.data?.apps.find(({ id }) => id === session.id)?.name ??
                     nameOfDevice(session) ??
                     t('unknownDevice')}

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { type Session, sessionQuery } from '../auth.ts'
-import type { View } from '../definition.ts'
+import { type Session, sessionQuery } from '../../auth.ts'
+import type { View } from '../../definition.ts'
 
 /** Returns the session of the browser. Null without a session. */
 export const useSession = () => useQuery(sessionQuery).data ?? null

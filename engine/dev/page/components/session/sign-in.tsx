@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { retryTimeOf } from 'tallystick-contract/internal'
 
-import { sendCode, sessionQuery, signIn } from '../auth.ts'
-import { useLanguage } from '../language.tsx'
-import { announceSession } from '../session-changes.ts'
-import { useSecondsUntil } from './countdown.ts'
-import { Field } from './field.tsx'
-import { Problem } from './problem.tsx'
+import { sendCode, sessionQuery, signIn } from '../../auth.ts'
+import { useLanguage } from '../../language.tsx'
+import { announceSession } from '../../session-changes.ts'
+import { useSecondsUntil } from '../countdown.ts'
+import { Field } from '../forms/field.tsx'
+import { Problem } from '../problem.tsx'
 
 /** Waiting time before another code can be requested, in milliseconds. */
 const RESEND_DELAY = 30_000

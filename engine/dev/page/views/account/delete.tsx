@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { orpc } from '../../api.ts'
 import { restart } from '../../session-changes.ts'
 import { Confirm } from '../../components/confirm.tsx'
-import { usePerson } from '../../components/session.tsx'
+import { usePerson } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
 
 export function DeleteAccount() {

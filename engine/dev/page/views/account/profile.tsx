@@ -4,11 +4,13 @@ import { MAX_NAME } from 'tallystick-contract/internal'
 
 import { sessionQuery, updateName } from '../../auth.ts'
 import { Problem } from '../../components/problem.tsx'
-import { usePerson } from '../../components/session.tsx'
+import { usePerson } from '../../components/session/session.tsx'
+import { useDefinition } from '../../definition.ts'
 import { useLanguage } from '../../language.tsx'
 
 export function Profile() {
   const { t } = useLanguage()
+  const { membersSeeNames } = useDefinition()
   const person = usePerson()
   const queryClient = useQueryClient()
   const [name, setName] = useState(person.name)
@@ -52,7 +54,9 @@ export function Profile() {
               save.reset()
             }}
           />
-          <small id="name-explanation">{t('nameExplanation')}</small>
+          <small id="name-explanation">
+            {t(membersSeeNames ? 'nameExplanationOfMembers' : 'nameExplanation')}
+          </small>
         </label>
         <div className="row">
           <button aria-busy={save.isPending} disabled={save.isPending}>

@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react'
 
 import { codeOf } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
-import { useSession } from '../../components/session.tsx'
+import { useSession } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
 
 /** The codes of a device or an app that was revoked elsewhere. */

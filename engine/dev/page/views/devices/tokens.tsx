@@ -3,12 +3,12 @@ import { useState } from 'react'
 import { audiences, tokenBounds } from 'tallystick-contract/internal'
 
 import { client, type Inputs } from '../../api.ts'
-import { Choice } from '../../components/choice.tsx'
+import { Choice } from '../../components/forms/choice.tsx'
 import { Copy } from '../../components/copy.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field } from '../../components/forms/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { useSession } from '../../components/session.tsx'
+import { useSession } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
 import type { Message } from '../../texts.ts'
 import { AppItems, isToken, useApps, useRefreshApps } from './apps.tsx'
@@ -86,19 +86,19 @@ function NewToken() {
           <Choice
             label={t('tokenAudience')}
             value={audience}
-            options={audiences.map((each) => [each, t(audienceTexts[each])])}
+            options={audiences.map((option) => [option, t(audienceTexts[option])])}
             onChoice={setAudience}
           />
           <Choice
             label={t('tokenAccess')}
             value={access}
-            options={(['read', 'write'] as const).map((each) => [each, t(accesses[each].text)])}
+            options={(['read', 'write'] as const).map((option) => [option, t(accesses[option].text)])}
             onChoice={setAccess}
           />
           <Choice
             label={t('tokenLifetime')}
             value={days}
-            options={lifetimes.map((each) => [each, formatDays(each)])}
+            options={lifetimes.map((option) => [option, formatDays(option)])}
             onChoice={setDays}
           />
           <button aria-busy={create.isPending}>{t('createToken')}</button>

@@ -5,7 +5,7 @@ import { MAX_NAME } from 'tallystick-contract/internal'
 import { restart } from '../../session-changes.ts'
 import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '../../auth.ts'
 import { Confirm } from '../../components/confirm.tsx'
-import { usePerson } from '../../components/session.tsx'
+import { usePerson } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
 import type { Message } from '../../texts.ts'
 

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter'
 
 import { listUsers, peopleKey, type User } from '../../auth.ts'
 import { Loaded } from '../../components/loaded.tsx'
-import { Search, useSearch } from '../../components/search.tsx'
+import { Search, useSearch } from '../../components/forms/search.tsx'
 import { useLanguage } from '../../language.tsx'
 import { ActionDialog, type OpenAction } from './action.tsx'
 import { PersonRow } from './person.tsx'
@@ -29,6 +29,7 @@ export function PersonList() {
     queryFn: () => listUsers({ search: q, offset, limit: PAGE_SIZE }),
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
+    // No live update keeps the accounts current, so that the cache does not keep them.
     gcTime: 0,
   })
   const turnTo = (next: number) => {

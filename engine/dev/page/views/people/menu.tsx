@@ -2,7 +2,7 @@ import { useId, useRef } from 'react'
 
 import type { User } from '../../auth.ts'
 import { MoreIcon } from '../../components/icons.tsx'
-import { usePerson } from '../../components/session.tsx'
+import { usePerson } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
 import { type Action, actions, type OpenAction } from './action.tsx'
 

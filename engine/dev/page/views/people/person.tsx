@@ -1,5 +1,5 @@
 import type { User } from '../../auth.ts'
-import { usePerson } from '../../components/session.tsx'
+import { usePerson } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
 import type { OpenAction } from './action.tsx'
 import { PersonMenu } from './menu.tsx'
@@ -10,7 +10,6 @@ interface Props {
   onShowTrail: (user: User) => void
 }
 
-/** The row of a person in the table. */
 export function PersonRow({ user, ...handlers }: Props) {
   const { t, formatTime } = useLanguage()
   const isSelf = usePerson().id === user.id

@@ -4,9 +4,9 @@ import { auditActions, auditOutcomes } from 'tallystick-contract/internal'
 import { useSearchParams } from 'wouter'
 
 import { codeOf, orpc, type Outputs } from '../../api.ts'
-import { Choice } from '../../components/choice.tsx'
-import { nameOfDevice } from '../../components/device-name.ts'
-import { Field } from '../../components/field.tsx'
+import { Choice } from '../../components/forms/choice.tsx'
+import { nameOfDevice } from '../../components/session/device-name.ts'
+import { Field } from '../../components/forms/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
@@ -18,12 +18,12 @@ const PAGE_SIZE = 20
 /** The id of the heading of the view. */
 export const trailHeading = 'trail-title'
 
-/** Returns the filters in the address. Ignores values that the service would refuse. */
+/** Returns the filters in the URL. Ignores values that the service would refuse. */
 function useFilters() {
   const [params, setParams] = useSearchParams()
   const person = params.get('person') || undefined
-  const action = auditActions.find((each) => each === params.get('action'))
-  const outcome = auditOutcomes.find((each) => each === params.get('outcome'))
+  const action = auditActions.find((known) => known === params.get('action'))
+  const outcome = auditOutcomes.find((known) => known === params.get('outcome'))
   const setFilter = (name: 'person' | 'action' | 'outcome', value: string) => {
     setParams((current) => {
       const next = new URLSearchParams(current)
@@ -35,7 +35,7 @@ function useFilters() {
   return { filters: { person, action, outcome }, setFilter }
 }
 
-/** The entries of the audit trail. The address contains the filters, so that a reload and the Back button keep the filters. */
+/** The entries of the audit trail. The URL contains the filters, so that a reload and the Back button keep the filters. */
 export function AuditTrail() {
   const { t } = useLanguage()
   const { filters, setFilter } = useFilters()
@@ -47,9 +47,11 @@ export function AuditTrail() {
       getNextPageParam: ({ nextCursor }) => nextCursor,
     }),
     refetchOnWindowFocus: false,
+    // No live update keeps the entries current, so that the cache does not keep them.
     gcTime: 0,
   })
   const all = ['', t('all')] as const
+  // The other filters are known values, so that a refusal concerns the e-mail address.
   const isUnknown = codeOf(query.error) === 'BAD_REQUEST'
   return (
     <section aria-labelledby={trailHeading}>
@@ -123,7 +125,7 @@ function PersonFilter({ person, onPerson, error }: PersonFilterProps) {
   const { t } = useLanguage()
   const [input, setInput] = useState(person)
   const [last, setLast] = useState(person)
-  // Another filter arrives from the address.
+  // The URL has another filter, for example after the Back button.
   if (last !== person) {
     setLast(person)
     setInput(person)

@@ -4,14 +4,14 @@ import { ORPCError } from '@orpc/client'
 import { eq } from 'drizzle-orm'
 import type { Topic } from 'tallystick-contract'
 
-import { sessions } from 'tallystick/internal/db/sessions'
-import { type Declared, proceduresOf } from './procedures.ts'
+import { sessions } from 'tallystick/internal/db/accounts/sessions'
+import { type Declared, proceduresOf } from '../procedures.ts'
 import { type Calling, type Law, playsOf, run } from './observations.ts'
-import type { Running } from './running.ts'
-import { differences, toPlain } from './values.ts'
-import { callerOf, type Person } from './worlds.ts'
+import type { Running } from '../running.ts'
+import { differences, toPlain } from '../values.ts'
+import { callerOf, type Person } from '../worlds.ts'
 
-/** The engine's topic, which the barrier changes. */
+/** The topic of the barriers: changes after the checked change, whose delivery shows that the checked one had time to arrive. */
 const BARRIER = 'sessions'
 
 /**
@@ -39,14 +39,34 @@ export async function findReaders(law: Law, calling: Calling): Promise<Reader[]>
   for (const declared of proceduresOf(law.worlds.running.app.router)) {
     const { reads: topic, administratorsOnly } = declared.meta
     if (!topic || administratorsOnly || declared.isStream) continue
-    const [play] = playsOf(law.cases, declared)
-    const asked = topic.input && play ? await run(law, calling, play) : []
-    const parsed = topic.input?.safeParse(asked.at(-1)?.input ?? {})
+    const input = await findInput(law, calling, declared, topic)
     // A state of a parent needs the id of the parent.
-    if (topic.of === undefined || parsed?.success)
-      readers.push({ topic, declared, input: parsed?.success ? parsed.data : undefined })
+    if (topic.of === undefined || input !== undefined) readers.push({ topic, declared, input })
   }
   return readers
+}
+
+/** Returns the input of the first call with which a stream can watch a topic. Undefined if there is none. */
+async function findInput(law: Law, calling: Calling, declared: Declared, { input: schema }: Topic) {
+  if (!schema) return undefined
+  for (const play of playsOf(law.cases, declared)) {
+    const asked = await run(law, calling, play)
+    const parsed = schema.safeParse(asked.at(-1)?.input ?? {})
+    if (parsed.success) return parsed.data
+  }
+  return undefined
+}
+
+/** Lists the topics of parents that the laws cannot watch, because no call of their list names a parent. */
+export async function listUnwatched(law: Law) {
+  const { worlds } = law
+  await worlds.bobFirst.withAda.restore()
+  const readers = await findReaders(law, { person: worlds.ada, fixture: worlds.bobFirst.ada.fixture })
+  return proceduresOf(worlds.running.app.router).flatMap(({ name, meta: { reads, administratorsOnly } }) =>
+    reads?.of !== undefined && !administratorsOnly && !readers.some(({ topic }) => topic === reads)
+      ? [`${name}: add a call with ${reads.of}, so that the laws can watch the topic ${reads.name}`]
+      : [],
+  )
 }
 
 const clientOf = (running: Running, { cookie }: Person) => running.client({ cookie }) as unknown as Procedures
@@ -72,8 +92,8 @@ async function readStates(running: Running, person: Person, readers: readonly Re
 
 /** Changes the state of the barrier's topic. */
 async function changeBarrier({ services: { db, live }, app }: Running, { id }: Person) {
-  const watch = proceduresOf(app.router).flatMap(({ meta }) => meta.watches ?? [])
-  const topic = watch.find(({ name }) => name === BARRIER)
+  const watched = proceduresOf(app.router).flatMap(({ meta }) => meta.watches ?? [])
+  const topic = watched.find(({ name }) => name === BARRIER)
   await db.update(sessions).set({ userAgent: crypto.randomUUID() }).where(eq(sessions.userId, id))
   if (topic) live.announce(topic, { person: id })
 }
@@ -100,6 +120,7 @@ export async function listMissingDeliveries(
     return value
   }
   try {
+    // A stream begins with the current state of each topic.
     for (const _ of topics) await next()
     const before = await readStates(running, person, readers)
     await change()
@@ -110,7 +131,11 @@ export async function listMissingDeliveries(
     missing.delete(BARRIER)
     for (let barriers = 0; barriers === 0 || (missing.size > 0 && barriers < MAX_BARRIERS); barriers++) {
       await changeBarrier(running, person)
-      for (let topic = ''; topic !== BARRIER; missing.delete(topic)) ({ topic } = await next())
+      let delivered: string | undefined
+      while (delivered !== BARRIER) {
+        delivered = (await next()).topic
+        missing.delete(delivered)
+      }
     }
     return [...missing]
   } finally {
@@ -124,16 +149,16 @@ export async function listUnannounced(law: Law, declared: Declared) {
   const { bobFirst } = worlds
   const calling = { person: callerOf(worlds, declared.meta), fixture: bobFirst.ada.fixture }
   const sentences: string[] = []
-  for (const each of playsOf(cases, declared)) {
+  for (const play of playsOf(cases, declared)) {
     await bobFirst.withAda.restore()
     const readers = await findReaders(law, calling)
     await bobFirst.withAda.restore()
-    const missing = await listMissingDeliveries(law, calling.person, readers, () => run(law, calling, each))
+    const missing = await listMissingDeliveries(law, calling.person, readers, () => run(law, calling, play))
     sentences.push(
       ...missing.map((name) =>
         declared.meta.updates?.some((topic) => topic.name === name)
-          ? `${each.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
-          : `${each.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
+          ? `${play.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
+          : `${play.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
       ),
     )
   }

@@ -3,11 +3,11 @@
 import type { AnySchema } from '@orpc/contract'
 import { z } from 'zod'
 
-import type { Asked } from './calls.ts'
-import type { Declared } from './procedures.ts'
+import type { Asked } from '../calls.ts'
+import type { Declared } from '../procedures.ts'
 import { compareObservations, type Law, type Observation, observe, playsOf, run } from './observations.ts'
-import { keyOfLeaf, type Leaf, leavesOf, replaceAt, toPattern, valueAt } from './values.ts'
-import { callerOf } from './worlds.ts'
+import { keyOfLeaf, type Leaf, leavesOf, replaceAt, toPattern, valueAt } from '../values.ts'
+import { callerOf } from '../worlds.ts'
 
 /** The fields of pages have a law of their own. */
 const PAGE_FIELDS = ['limit', 'cursor']
@@ -34,10 +34,10 @@ function listOptionalFields(schema: unknown, path: readonly string[] = []): stri
 
 /** Lists the optional fields of the input that no call of the cases uses, with the line to add. */
 function listUnusedFields(declared: Declared, inputs: readonly unknown[]) {
-  const { name, input } = declared
-  const isUsed = (field: string) => inputs.some((each) => valueAt(each, field.split('.')) !== undefined)
+  const { name, input: schema } = declared
+  const isUsed = (field: string) => inputs.some((input) => valueAt(input, field.split('.')) !== undefined)
   const [resource = '', key = ''] = name.split('.')
-  return listOptionalFields(input)
+  return listOptionalFields(schema)
     .filter((field) => !isPageField(declared, field) && !isUsed(field))
     .map(
       (field) =>
@@ -54,6 +54,7 @@ async function membersAt(
   input: unknown,
   path: Leaf['path'],
 ): Promise<unknown[]> {
+  // For a value that is no member, such as a symbol, the issue of an enumeration has the members as `values`.
   const result = await schema?.['~standard'].validate(replaceAt(input, path, Symbol('no member')))
   const issues = (result?.issues ?? []) as readonly { values?: unknown[] }[]
   return issues.flatMap(({ values = [] }) => values)
@@ -119,52 +120,59 @@ const isLiteral = async ({ input: schema }: Declared, input: unknown, { path }: 
 export async function listIgnoredInputs(law: Law, declared: Declared) {
   const { worlds, cases, exceptions } = law
   const { name, isChange, meta } = declared
+  // Ada has rows, and Bob calls: rows of other people are there, as in use.
   const world = worlds.bobFirst
   const calling = { person: callerOf(worlds, meta), fixture: world.ada.fixture }
   const plays = playsOf(cases, declared)
   const sentences: string[] = []
   const inputs: unknown[] = []
 
-  const play = async (each: (typeof plays)[number], change?: Parameters<typeof run>[3]) => {
+  /** Plays from the start, and returns the answers with what the caller observes later. Without the inputs, which differ anyway. */
+  const observePlay = async (play: (typeof plays)[number], change?: Parameters<typeof run>[3]) => {
     await world.withAda.restore()
-    const asked = await run(law, calling, each, change)
-    const observed: Observation = isChange && isSuccess(asked) ? await observe(law, calling) : new Map()
-    return new Map([...observed, [each.label, asked.map(({ answer }) => ({ input: undefined, answer }))]])
+    const asked = await run(law, calling, play, change)
+    const later: Observation = isChange && isSuccess(asked) ? await observe(law, calling) : new Map()
+    return new Map([...later, [play.label, asked.map(({ answer }) => ({ input: undefined, answer }))]])
   }
-  const bases = []
-  for (const each of plays) {
+  // First the inputs of all plays, because a value of one play is another value for the others.
+  const played = []
+  for (const play of plays) {
     await world.withAda.restore()
-    const asked = await run(law, calling, each)
-    bases.push({ each, asked })
+    const asked = await run(law, calling, play)
+    played.push({ play, asked })
     inputs.push(...asked.map(({ input }) => input))
   }
-  for (const { each, asked } of bases) {
-    const base = await play(each)
-    let random: Awaited<ReturnType<typeof play>> | undefined
+  for (const { play, asked } of played) {
+    const unchanged = await observePlay(play)
+    let repeated: Awaited<ReturnType<typeof observePlay>> | undefined
     /** Whether another value changes the answer or a later read, or is refused. */
     const hasEffect = async (index: number, { path }: Leaf, value: unknown) => {
-      const changed = await play(each, (given, at) => (at === index ? replaceAt(given, path, value) : given))
-      if (!isSuccess(changed.get(each.label) ?? [])) return true
-      random ??= await play(each)
-      const differsByChance = compareObservations(base, random, world.start)
-      return compareObservations(base, changed, world.start).some(
-        ({ label, path }) => !differsByChance.some((each) => each.label === label && each.path === path),
+      const changed = await observePlay(play, (given, at) =>
+        at === index ? replaceAt(given, path, value) : given,
+      )
+      if (!isSuccess(changed.get(play.label) ?? [])) return true
+      // What differs without a change differs by chance, for example a new id.
+      repeated ??= await observePlay(play)
+      const byChance = compareObservations(unchanged, repeated, world.start)
+      return compareObservations(unchanged, changed, world.start).some(
+        (difference) =>
+          !byChance.some((chance) => chance.label === difference.label && chance.path === difference.path),
       )
     }
     for (const [index, { input }] of asked.entries())
       for (const leaf of leavesOf(input)) {
-        const path = toPattern(leaf.path)
-        if (isPageField(declared, path)) continue
+        const field = toPattern(leaf.path)
+        if (isPageField(declared, field)) continue
         const alternatives = await listAlternatives(declared, input, leaf, inputs)
-        const isUsed = await findAsync(alternatives, (value) => hasEffect(index, leaf, value))
+        const isUsed = await someAsync(alternatives, (value) => hasEffect(index, leaf, value))
         if (isUsed) continue
-        if (alternatives.length > 0 && !exceptions.has('unobserved', name, path))
+        if (alternatives.length > 0 && !exceptions.has('unobserved', name, field))
           sentences.push(
-            `${each.label}: another value of \`${path}\` changes neither the answer nor a later read`,
+            `${play.label}: another value of \`${field}\` changes neither the answer nor a later read`,
           )
         if (alternatives.length === 0 && !(await isLiteral(declared, input, leaf)))
           sentences.push(
-            `${each.label}: the laws find no second value for \`${path}\`; add a call with another value`,
+            `${play.label}: the laws find no second value for \`${field}\`; add a call with another value`,
           )
       }
   }
@@ -173,7 +181,8 @@ export async function listIgnoredInputs(law: Law, declared: Declared) {
 
 const isSuccess = (asked: readonly Asked[]) => asked.every(({ answer: { status } }) => status < 400)
 
-async function findAsync<Item>(items: readonly Item[], isFound: (item: Item) => Promise<boolean>) {
+/** Returns whether an item is found. Stops at the first such item. */
+async function someAsync<Item>(items: readonly Item[], isFound: (item: Item) => Promise<boolean>) {
   for (const item of items) if (await isFound(item)) return true
   return false
 }

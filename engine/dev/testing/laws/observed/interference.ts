@@ -1,7 +1,11 @@
 // The law of data: what Bob can observe (every read, every error, every topic, the export) does not depend on what Ada has
 // or does, except where a declared relation permits it.
+// - A play is one call of the cases, or several in order.
+// - In the world `bobFirst`, Bob has created his rows before Ada, in `adaFirst` after Ada: an id or an order can show who was first.
+//   Each world has the states `withAda` and `withoutAda`.
+// - A known difference is one that a read shows before the play: it is reported once, not for each play.
 
-import type { Declared } from './procedures.ts'
+import type { Declared } from '../procedures.ts'
 import {
   compareObservations,
   type Law,
@@ -16,8 +20,8 @@ import {
   withoutExceptions,
 } from './observations.ts'
 import { adaIn, bobIn, compareRuns, findKnown, runAndObserve, toSentences, withoutKnown } from './runs.ts'
-import { leavesOf, toPattern } from './values.ts'
-import type { World } from './worlds.ts'
+import { leavesOf, toPattern } from '../values.ts'
+import type { World } from '../worlds.ts'
 
 /** Lists how the reads of the engine depend on the rows of Ada. */
 export async function listKnownOfEngine(law: Law) {
@@ -25,7 +29,8 @@ export async function listKnownOfEngine(law: Law) {
   const found = [...(await findKnown(law, bobFirst)), ...(await findKnown(law, adaFirst))]
   return toSentences(
     'With the rows of Ada, ',
-    found.filter((each) => !(nameOf(each) in law.cases.calls)),
+    // The cases call the procedures of the application. The other reads are of the engine.
+    found.filter((difference) => !(nameOf(difference) in law.cases.calls)),
   )
 }
 
@@ -36,18 +41,18 @@ const contextOf = ({ isChange }: Declared, { label }: Play) =>
 export async function listDependencies(law: Law, declared: Declared) {
   const { bobFirst, adaFirst } = law.worlds
   const sentences: string[] = []
-  for (const each of observedPlaysOf(law.cases, declared))
+  for (const play of observedPlaysOf(law.cases, declared))
     for (const world of [bobFirst, adaFirst]) {
       const runIn = (state: 'withAda' | 'withoutAda') => async () => {
         await world[state].restore()
-        return runAndObserve(law, bobIn(law, world), each)
+        return runAndObserve(law, bobIn(law, world), play)
       }
       const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
-      const unknown = withoutKnown(found, await findKnown(law, world), each)
+      const unknown = withoutKnown(found, await findKnown(law, world), play)
       sentences.push(
-        ...toSentences(contextOf(declared, each), withoutExceptions(law, unknown)),
-        // Also without Ada: a value in the memory of the process is the same in both states.
-        ...[before, after].flatMap((observed) => listIdentities(law, world, each, observed)),
+        ...toSentences(contextOf(declared, play), withoutExceptions(law, unknown)),
+        // Also in the state without Ada: a value that the process has kept in its memory is in both answers, which are then equal.
+        ...[before, after].flatMap((observed) => listIdentities(law, world, play, observed)),
       )
     }
   return [...new Set(sentences)]
@@ -68,7 +73,7 @@ function listIdentities(
   const leaves = (observed.get(label) ?? []).flatMap(({ answer }) => leavesOf(answer.body))
   const pathsWith = (...values: readonly string[]) =>
     leaves
-      .filter(({ value }) => typeof value === 'string' && values.some((each) => value.includes(each)))
+      .filter(({ value }) => typeof value === 'string' && values.some((secret) => value.includes(secret)))
       .map(({ path }) => toPattern(path))
   const identities = pathsWith(ada.id, ada.email).filter((path) => cases.shared?.[name]?.[path] === undefined)
   const texts = pathsWith(world.ada.text).filter((path) => !exceptions.has('shared', name, path))
@@ -82,12 +87,12 @@ function listIdentities(
 export async function listEffectsOfAda(law: Law, declared: Declared) {
   const world = law.worlds.bobFirst
   const sentences: string[] = []
-  for (const each of playsOf(law.cases, declared)) {
+  for (const play of playsOf(law.cases, declared)) {
     const before = await observeUntouched(law, bobIn(law, world))
     await world.withAda.restore()
-    await run(law, adaIn(law, world), each)
+    await run(law, adaIn(law, world), play)
     const found = compareObservations(before, await observe(law, bobIn(law, world)), world.start)
-    sentences.push(...toSentences(`Ada calls ${each.label}. Bob observes: `, withoutExceptions(law, found)))
+    sentences.push(...toSentences(`Ada calls ${play.label}. Bob observes: `, withoutExceptions(law, found)))
   }
   return sentences
 }
@@ -100,9 +105,14 @@ export async function listVolatile(law: Law) {
   // Because the export of an account adds an entry to the next export.
   await world.withAda.restore()
   const second = await observe(law, bobIn(law, world))
+  // No time is ignored: even the time of a call must not be in an answer, unless an exception names it.
   const found = compareObservations(first, second, Infinity)
   return toSentences(
     'Two calls with nothing between them. ',
-    found.filter((each) => !each.isScalar || !law.exceptions.has('volatile', nameOf(each), each.path)),
+    found.filter(
+      // An exception is for one value: a list or an object that differs as a whole is always reported.
+      (difference) =>
+        !difference.isScalar || !law.exceptions.has('volatile', nameOf(difference), difference.path),
+    ),
   )
 }

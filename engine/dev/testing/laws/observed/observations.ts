@@ -1,11 +1,11 @@
 // What a person can observe: the answers of all reads. The laws compare observations of two states of the database.
 
-import { type Asked, type ChangeInput, play } from './calls.ts'
-import { type AnyCall, type AnyCases, callsOf, createExceptions, type UsedExceptions } from './cases.ts'
-import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
-import { type Connect, explain } from './running.ts'
-import { differences, maskTimes } from './values.ts'
-import type { Person, World, Worlds } from './worlds.ts'
+import { type Asked, type ChangeInput, play } from '../calls.ts'
+import { type AnyCall, type AnyCases, callsOf, createExceptions, type UsedExceptions } from '../cases.ts'
+import { type Declared, listOwnProcedures, proceduresOf } from '../procedures.ts'
+import { type Connect, explain } from '../running.ts'
+import { differences, maskTimes } from '../values.ts'
+import type { Person, World, Worlds } from '../worlds.ts'
 
 /** One run of a call: the answers of the procedure, by a label for messages. */
 export type Observation = ReadonlyMap<string, readonly Asked[]>
@@ -16,7 +16,6 @@ export interface Play {
   call: AnyCall
   /** The name of the procedure, and the number of the call if there are several. */
   label: string
-  /** Changes the inputs of the call. */
   change?: ChangeInput
 }
 
@@ -63,6 +62,7 @@ export interface Law {
   connect: Connect
   /** For each order of the rows, what Bob observes differently with Ada. */
   known: Map<World, readonly Found[]>
+  /** What each person observes in the restored rows, before any call. */
   untouched: Map<Person, Observation>
 }
 
@@ -120,17 +120,15 @@ export async function observe(law: Law, calling: Calling): Promise<Observation> 
   return new Map(reads.map(({ label }, index) => [label, answers[index] ?? []]))
 }
 
-/** What a person observes in the restored rows, before any call. */
+/** Returns the entry of `untouched`. Observes at the first use. */
 export async function observeUntouched(law: Law, calling: Calling) {
-  const known = law.untouched.get(calling.person)
-  if (known) return known
+  const cached = law.untouched.get(calling.person)
+  if (cached) return cached
   await law.worlds.bobFirst.withAda.restore()
   const observed = await observe(law, calling)
   law.untouched.set(calling.person, observed)
   return observed
 }
-
-const bodyOf = ({ answer: { body, ...others } }: Asked) => ({ ...others, body })
 
 /** A difference of two answers of a procedure. The path begins in the body of the answer. */
 export interface Found {
@@ -142,7 +140,7 @@ export interface Found {
 
 /** Lists the differences of two runs of a call. `start` is the beginning of the times that differ between any two runs. */
 function compare(label: string, first: readonly Asked[], second: readonly Asked[], start: number): Found[] {
-  const mask = (asked: readonly Asked[]) => asked.map((each) => maskTimes(bodyOf(each), start))
+  const mask = (asked: readonly Asked[]) => asked.map(({ answer }) => maskTimes(answer, start))
   return differences(mask(first), mask(second)).map(({ path, ...difference }) => ({
     ...difference,
     label,
@@ -160,16 +158,16 @@ export const nameOf = ({ label }: { label: string }) => label.split(' ', 1)[0] ?
 /** Removes the differences that the exceptions `shared` and `volatile` permit. */
 export const withoutExceptions = ({ exceptions }: Law, found: readonly Found[]) =>
   found.filter(
-    (each) =>
-      !exceptions.has('shared', nameOf(each), each.path) &&
-      !exceptions.has('volatile', nameOf(each), each.path),
+    (difference) =>
+      !exceptions.has('shared', nameOf(difference), difference.path) &&
+      !exceptions.has('volatile', nameOf(difference), difference.path),
   )
 
 /** Removes scalar differences that are also differences of two equal runs, for example random ids. */
 export const withoutRandom = (found: readonly Found[], random: readonly Found[]) =>
   found.filter(
     ({ label, path, isScalar }) =>
-      !(isScalar && random.some((each) => each.isScalar && each.label === label && each.path === path)),
+      !(isScalar && random.some((other) => other.isScalar && other.label === label && other.path === path)),
   )
 
 export const sentenceOf = ({ label, path, description }: Found) =>

@@ -1,6 +1,6 @@
 // Runs of calls in two states of the database, for the laws of data.
 
-import type { Asked } from './calls.ts'
+import type { Asked } from '../calls.ts'
 import {
   type Calling,
   compareObservations,
@@ -13,7 +13,7 @@ import {
   sentenceOf,
   withoutRandom,
 } from './observations.ts'
-import type { World } from './worlds.ts'
+import type { World } from '../worlds.ts'
 
 export const bobIn = ({ worlds: { bob } }: Law, world: World): Calling => ({
   person: bob,
@@ -28,12 +28,12 @@ export const adaIn = ({ worlds: { ada } }: Law, world: World): Calling => ({
 export async function runAndObserve(
   law: Law,
   calling: Calling,
-  each: Play,
+  play: Play,
   change?: Parameters<typeof run>[3],
 ): Promise<Observation> {
-  const asked = await run(law, calling, each, change)
-  const observed = each.declared.isChange ? await observe(law, calling) : []
-  return new Map([[each.label, asked], ...observed])
+  const asked = await run(law, calling, play, change)
+  const observed = play.declared.isChange ? await observe(law, calling) : []
+  return new Map([[play.label, asked], ...observed])
 }
 
 export type Run = () => Promise<Observation>
@@ -49,10 +49,10 @@ export async function compareRuns(start: number, first: Run, second: Run) {
   return { before, after, found: withoutRandom(found, random) }
 }
 
-/** What Bob observes differently with and without Ada, before any call. The reads themselves report these differences. */
+/** What Bob observes differently with and without Ada, before any call. Only the laws of the reads report these differences. */
 export async function findKnown(law: Law, world: World) {
-  const known = law.known.get(world)
-  if (known) return known
+  const cached = law.known.get(world)
+  if (cached) return cached
   const seen = []
   for (const state of [world.withoutAda, world.withAda]) {
     await state.restore()
@@ -64,10 +64,12 @@ export async function findKnown(law: Law, world: World) {
   return found
 }
 
+/** Removes known differences in other reads than the checked call, so that one mistake is reported once. */
 export const withoutKnown = (found: readonly Found[], known: readonly Found[], { label }: Play) =>
   found.filter(
-    (each) =>
-      each.label === label || !known.some((other) => other.label === each.label && other.path === each.path),
+    (difference) =>
+      difference.label === label ||
+      !known.some((other) => other.label === difference.label && other.path === difference.path),
   )
 
 export const toSentences = (context: string, found: readonly Found[]) =>

@@ -1,8 +1,8 @@
 // The law of swapped values: a call with a value of another person has the answer to a value without an owner.
 
-import type { Asked } from './calls.ts'
-import type { Declared } from './procedures.ts'
-import { type Connect, inProcess } from './running.ts'
+import type { Asked } from '../calls.ts'
+import type { Declared } from '../procedures.ts'
+import { type Connect, inProcess } from '../running.ts'
 import {
   compareObservations,
   type Law,
@@ -24,8 +24,8 @@ import {
   toSentences,
   withoutKnown,
 } from './runs.ts'
-import { keyOfLeaf, leavesOf, type Path, replaceAt, toPattern } from './values.ts'
-import { findCounterparts, type World } from './worlds.ts'
+import { keyOfLeaf, leavesOf, type Path, replaceAt, toPattern } from '../values.ts'
+import { findCounterparts, type World } from '../worlds.ts'
 
 /** A value of Bob in the input of a call, and a value of Ada in its place. */
 interface Swap {
@@ -61,10 +61,10 @@ const apply =
 const answerOf = (observed: Observation, { label }: Play) => observed.get(label)?.at(-1)?.answer
 
 /** A declared action may tell that the item exists: 403 instead of 404. */
-const isForbiddenAction = (each: Play, absent: Observation, foreign: Observation) =>
-  each.declared.meta.action !== undefined &&
-  answerOf(absent, each)?.status === 404 &&
-  (answerOf(foreign, each)?.body as { code?: unknown } | undefined)?.code === 'FORBIDDEN'
+const isForbiddenAction = (play: Play, absent: Observation, foreign: Observation) =>
+  play.declared.meta.action !== undefined &&
+  answerOf(absent, play)?.status === 404 &&
+  (answerOf(foreign, play)?.body as { code?: unknown } | undefined)?.code === 'FORBIDDEN'
 
 export interface SwapResult {
   sentences: string[]
@@ -82,26 +82,27 @@ export async function checkSwaps(law: Law, declared: Declared, connect: Connect)
   const world = law.worlds.bobFirst
   const bob = { ...bobIn(law, world), connect }
   const result: SwapResult = { sentences: [], count: 0, isForbidden: false }
-  for (const each of playsOf(law.cases, declared)) {
+  for (const play of playsOf(law.cases, declared)) {
     await world.withAda.restore()
-    const asked = await run(law, bob, each)
+    const asked = await run(law, bob, play)
     const swaps = listSwaps(world, asked)
     result.count += swaps.length
     // A text concerns Ada only by a relation, which Bob may begin: for example by a share with the address of Ada.
     const texts = connect === inProcess ? listTextSwaps(law, world, asked) : []
     for (const swap of [...swaps, ...texts]) {
-      const context = `Bob calls ${each.label} with ${toPattern(swap.path) || 'the input'} of Ada. `
+      const context = `Bob calls ${play.label} with ${toPattern(swap.path) || 'the input'} of Ada. `
       const runIn = (state: 'withAda' | 'withoutAda') => async () => {
         await world[state].restore()
-        return runAndObserve(law, bob, each, apply(swap))
+        return runAndObserve(law, bob, play, apply(swap))
       }
       const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
-      const isForbidden = isForbiddenAction(each, before, after)
+      const isForbidden = isForbiddenAction(play, before, after)
       result.isForbidden ||= isForbidden
-      const unexpected = withoutKnown(found, await findKnown(law, world), each).filter(
-        ({ label }) => !(isForbidden && label === each.label),
+      const unexpected = withoutKnown(found, await findKnown(law, world), play).filter(
+        ({ label }) => !(isForbidden && label === play.label),
       )
       result.sentences.push(...toSentences(context, withoutExceptions(law, unexpected)))
+      // A text of Ada may change what Ada observes: Bob may share something with the address of Ada.
       if (declared.isChange && swaps.includes(swap))
         result.sentences.push(...(await listEffectsOnAda(law, context, runIn('withAda'))))
     }

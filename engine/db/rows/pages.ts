@@ -1,0 +1,184 @@
+import { type AnyColumn, Column, is, type SQL, sql, Subquery } from 'drizzle-orm'
+import { toSnakeCase } from 'drizzle-orm/casing'
+import type { SelectedFields } from 'drizzle-orm/pg-core'
+
+import { comparable } from '../column-types.ts'
+import type { Database } from '../connection/database.ts'
+import type { Keyset, SortValues } from '../keyset.ts'
+import {
+  limitBytes,
+  connectionForLists,
+  pageParameters,
+  type PageRequest,
+  type Position,
+  type SizedRow,
+} from '../pagination.ts'
+import type { Person } from '../accounts/users.ts'
+import { createVariants } from './variants.ts'
+import { type Branch, viewerPlaceholders, type Visibility } from './visibility.ts'
+
+/** A row as a statement returns it, with the relation of the person. */
+export type AnyRow = Record<string, unknown> & { relation?: string }
+
+/** The values that select the rows of a list: of filters, `q`, and the id of the parent. */
+export type Given = Readonly<Record<string, unknown>>
+
+/** The order of a list. Without a keyset, the order is newest first, by `createdAt` and `id`. */
+export interface ListOrder {
+  name: string | undefined
+  keyset: Keyset | undefined
+}
+
+/** Whether the relation of a person is the same for all rows that the person sees. */
+export const hasOneRelation = ({ relations }: Visibility) => relations.length === 1
+
+const isOfParent = ({ parent }: Visibility, given: Given) =>
+  parent !== undefined && given[parent.key] !== undefined
+
+/**
+ * Returns the branches of a list: selects that the list combines, for example the rows that a person owns, and those that others
+ * share with the person. With a parent in the input, the rows of this parent. Rows that a person sees only through a parent have no
+ * branch without the parent.
+ */
+export function branchesOf(
+  name: string,
+  visibility: Visibility,
+  given: Given,
+  relations: readonly string[] | undefined,
+): readonly Branch[] {
+  const { parent, branchOf } = visibility
+  const branches =
+    parent && branchOf && isOfParent(visibility, given)
+      ? [branchOf(viewerPlaceholders, givenValue(parent.key), relations)]
+      : visibility.branches(viewerPlaceholders, relations)
+  if (branches.length === 0) throw new Error(`A list of ${name} needs the id of a parent: ${parent?.key}`)
+  return branches
+}
+
+/** Returns the filters with a value. The id of the parent selects a branch instead. */
+export const usedFilters = (
+  filters: readonly string[],
+  { parent }: Partial<Pick<Visibility, 'parent'>>,
+  given: Given,
+) => filters.filter((field) => given[field] !== undefined && field !== parent?.key)
+
+/** Without `relations`, the statement selects the rows of every relation. Names of relations have no comma. */
+export const suffixOfRelations = (relations: readonly string[] | undefined) =>
+  relations ? `_as_${relations.join(',')}` : ''
+
+/** Identifies the statement for the given values and relations. */
+export const suffixOf = (
+  filters: readonly string[],
+  visibility: Visibility | undefined,
+  given: Given,
+  relations: readonly string[] | undefined,
+) =>
+  [
+    visibility && isOfParent(visibility, given) ? '_in_parent' : '',
+    suffixOfRelations(relations),
+    ...usedFilters(filters, visibility ?? {}, given).map(
+      (field) => `_by_${toSnakeCase(field)}${given[field] === null ? '_null' : ''}`,
+    ),
+  ].join('')
+
+/** A value of the input has a placeholder with a name that no placeholder of the engine has. */
+const nameOfGiven = (field: string) => `given.${field}`
+export const givenValue = (field: string) => sql.placeholder(nameOfGiven(field))
+
+/** Returns the values of the placeholders. A text that is no UUID equals no UUID. */
+export const parametersOf = (
+  fields: Readonly<Record<string, unknown>>,
+  person: Person | undefined,
+  given: Given = {},
+) => ({
+  ...Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const field = fields[name]
+      return [nameOfGiven(name), is(field, Column) ? comparable(field, value) : value]
+    }),
+  ),
+  userId: person?.id ?? null,
+  email: person?.email ?? null,
+})
+
+/** The end of the query of a list. */
+interface End {
+  order: readonly SQL[]
+  /** Condition: the row comes after the position. */
+  isAfter: SQL | undefined
+  /** The additional field of a list in the order of a keyset. */
+  sortValues: SQL.Aliased | undefined
+}
+
+interface Options {
+  /** Begins the names of the statements. */
+  name: string
+  /** The alias of the selected rows, which the conditions and the order name. */
+  alias: string
+  /** The fields of a row. */
+  fields: SelectedFields
+  /** The fields that limit the bytes of a page. */
+  texts: readonly (AnyColumn | SQL)[]
+  /** The fields that `q` searches. */
+  searched: readonly (AnyColumn | SQL)[]
+  /** The end of a list without a keyset. */
+  newest?: Pick<End, 'order' | 'isAfter'> | undefined
+  suffixOf: (given: Given, relations: readonly string[] | undefined) => string
+  /** The fields whose values the input can have. */
+  given: Readonly<Record<string, unknown>>
+  /** Selects at most as many rows as the placeholder `limit` says, in order. */
+  selectRows: (given: Given, relations: readonly string[] | undefined, end: End) => SQL
+}
+
+/** The statements that list a page of rows, one for each combination of order, filters and position. */
+export function createPages({ name, alias, fields, texts, searched, newest, ...options }: Options) {
+  const selectPage = createVariants(name)
+  return (
+    db: Database,
+    person: Person | undefined,
+    { after, ...page }: PageRequest<Position | SortValues>,
+    given: Given,
+    { name: orderName, keyset }: ListOrder,
+    relations?: readonly string[],
+  ): Promise<SizedRow<AnyRow>[]> => {
+    const isSearch = page.q !== undefined
+    if (isSearch && searched.length === 0) throw new Error(`The list of ${alias} needs the option \`search\``)
+    const position = keyset && (after as SortValues | undefined)
+    // A position with nulls has other conditions, and so another statement.
+    const nulls = position ? `_after${position.map((value) => (value === null ? 0 : 1)).join('')}` : ''
+    const variant = `_list${orderName === undefined ? '' : `_${toSnakeCase(orderName)}`}${options.suffixOf(given, relations)}${isSearch ? '_search' : ''}${nulls}`
+    const statement = selectPage(variant, (connection) => {
+      const bounds = position?.map((value, index) =>
+        value === null ? null : sql.placeholder(`sort${index}`),
+      )
+      const { order, isAfter } = keyset
+        ? { order: keyset.order, isAfter: keyset.isAfter(bounds) }
+        : requireNewest()
+      const rows = options.selectRows(given, relations, { order, isAfter, sortValues: keyset?.sortValues })
+      const selected = { ...fields, ...(keyset && { sortValues: keyset.selectedSortValues }) }
+      return limitBytes(connection, new Subquery(rows, selected, alias), selected, {
+        texts,
+        searched,
+        order,
+        isSearch,
+      })
+    })
+    const parameters = keyset
+      ? {
+          limit: page.limit,
+          q: page.q,
+          maxMatches: page.maxMatches,
+          ...Object.fromEntries((position ?? []).map((value, index) => [`sort${index}`, value])),
+        }
+      : pageParameters({ ...page, ...(after && { after: after as Position }) })
+    return statement(connectionForLists(db)).execute({
+      ...parametersOf(options.given, person, given),
+      ...parameters,
+    })
+  }
+
+  function requireNewest() {
+    if (!newest) throw new Error(`A list of ${alias} needs the column createdAt, or \`orders\` of the rows`)
+    return newest
+  }
+}

@@ -1,0 +1,176 @@
+import type { Promisable } from '@orpc/shared'
+import type { ItemAction } from 'tallystick-contract/internal'
+
+import type { Related, Rows } from '../../db/rows/index.ts'
+import { hasOneRelation } from '../../db/rows/pages.ts'
+import type { Person } from '../../db/accounts/users.ts'
+import { isOfOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
+import {
+  type AnyCall,
+  type Answering,
+  answerOf,
+  type Call,
+  hasRelation,
+  type ItemCall,
+  missing,
+  type Permissions,
+  recipientsOf,
+  requirementsOf,
+  type Success,
+} from './calls.ts'
+import { createMemberOperations } from './member-operations.ts'
+import { type ListCall, type PageOf, readRows, selectionOf } from './read-rows.ts'
+import { listChangesWithin } from './topics-within.ts'
+
+/** What `view` receives beside a row: `view: (row, { can }): Project => ({ id: row.id, can })`. */
+export interface ViewContext<Action extends string> {
+  /** The actions that the caller may do with the row. */
+  can: Readonly<Record<Action, boolean>>
+  /** The relations of the caller to the row. */
+  relations: readonly string[]
+  person: Person
+}
+
+/** Refuses fields that the rows do not have: a value would be lost. */
+type Exact<Fields, Given> = {
+  [Field in Exclude<keyof Given, keyof Fields>]: `The rows do not take ${Field & string}`
+}
+
+/** The caller of a public procedure, who sees only the rows of everybody. */
+const NOBODY: Person = { id: '', email: '' }
+
+/** Creates the handlers of a resource with rows. */
+export function createOperations<
+  Row extends { id: string | number },
+  New,
+  Changes,
+  Action extends string,
+  View,
+  Role extends string,
+>(
+  rows: Rows<Row, New, Changes, Role>,
+  permissions: Permissions<Action>,
+  view: (row: Omit<Row, 'version'>, viewer: ViewContext<Action>) => View,
+  tagOf: (row: Row & Related) => string | undefined,
+) {
+  type Found = Row & Related
+  rows.check?.()
+  const actions = [...new Set(Object.values(permissions).flat())]
+  const { owner, ownerRelation, members } = rows.visibility
+  const isOwned = owner !== undefined && !members
+
+  /** Returns the view of a row for a person. */
+  function viewAs(row: Omit<Row, 'version'> & Related, person: Person) {
+    const permitted = ['anyone', ...row.relations].flatMap((relation) => permissions[relation] ?? [])
+    const can = Object.fromEntries(actions.map((action) => [action, permitted.includes(action)]))
+    return view(row, { can: can as Record<Action, boolean>, relations: row.relations, person })
+  }
+
+  const show = ({ context }: AnyCall, row: Omit<Found, 'version'>) => viewAs(row, context.user ?? NOBODY)
+
+  /** Returns the view of a row, and sets its entity tag. */
+  const showWithTag = (call: AnyCall, row: Found) => {
+    const tag = call.procedure['~orpc'].meta.etag ? tagOf(row) : undefined
+    if (tag !== undefined) call.context.reply.set('etag', tag)
+    return show(call, row)
+  }
+
+  /** The guard announces the changes of a person's own rows, and of the rows of everybody. */
+  const announceRow = ({ context, procedure }: Call, ...changed: readonly object[]) => {
+    const recipients = isOwned ? [] : changed.flatMap((row) => recipientsOf(rows, row))
+    if (recipients.length === 0) return
+    for (const topic of procedure['~orpc'].meta.updates ?? []) context.announce(topic, ...recipients)
+  }
+
+  const coversParent = ({ id }: ItemAction) => id === rows.visibility.parent?.key
+
+  return {
+    viewAs,
+
+    ...createMemberOperations({ rows, showWithTag }),
+
+    /**
+     * Lists a page. `list` is the name of the list in the output, `total` the name of the number of all rows. The input can
+     * have `limit`, `cursor`, `q`, `order`, the filters, and the id of the parent.
+     */
+    page: <List extends string, Total extends string = never>(list: List, total?: Total) =>
+      markChecksInStatement(async (call: ListCall): Promise<PageOf<View, List, Total>> => {
+        const { db, user = NOBODY } = call.context
+        const selection = selectionOf(call)
+        const { parentRelations } = requirementsOf(call, rows)
+        const page = await readRows(call, rows, {
+          list: (request) => rows.list(db, user, request, selection, parentRelations),
+          ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
+        })
+        // The list of a parent that the caller may not see is empty, too: then throws 404 or 403.
+        if (page.rows.length === 0) await call.context.checkPermissions?.(db)
+        // A proxy must not compress rows of other people beside own rows: the size of the answer could reveal a text (BREACH).
+        if (
+          !hasOneRelation(rows.visibility) &&
+          page.rows.some((row) => !(row as Found).relations.includes(ownerRelation))
+        )
+          call.context.reply.set('cache-control', 'no-transform')
+        return {
+          [list]: page.rows.map((row) => show(call, row as Found)),
+          ...(total !== undefined && { [total]: page.total }),
+        } as PageOf<View, List, Total>
+      }, coversParent),
+
+    /** Reads the row with the id in the input. */
+    get: () =>
+      markChecksInStatement(async (call: AnyCall & Pick<ItemCall, 'input'>): Promise<View> => {
+        const { db, user = NOBODY } = call.context
+        const row = await rows.find(db, user, call.input.id)
+        if (!row || !hasRelation(row, requirementsOf(call, rows))) throw missing(call)
+        return showWithTag(call, row)
+      }, isOfOwnItem),
+
+    /** Inserts a row with the values that `map` returns. */
+    insert: <Given extends Call, Values extends New>(
+      map: (call: Given) => Promisable<Values & Exact<New, Values>>,
+    ) =>
+      markChecksInStatement(async (call: Given): Promise<View> => {
+        const { parentRelations } = requirementsOf(call, rows)
+        const { db, user } = call.context
+        const row = await rows.insert(db, user, await map(call), parentRelations)
+        if (!row) throw missing(call)
+        announceRow(call, row)
+        return showWithTag(call, row)
+      }, coversParent),
+
+    /** Changes the row with the id in the input to the values that `map` returns. An omitted field keeps its value. */
+    update: <Given extends ItemCall, Values extends Changes>(
+      map: (call: Given) => Promisable<Values & Exact<Changes & { id: unknown }, Values>>,
+    ) =>
+      markChecksInStatement(async (call: Given): Promise<View> => {
+        const { db, user } = call.context
+        const { id } = call.input
+        const values = await map(call)
+        const { parent } = rows.visibility
+        // A move to another parent also changes the states of the previous parent.
+        const isMoved = parent && (Reflect.get(values, parent.key) as unknown) !== undefined
+        const before = isMoved ? await rows.find(db, user, id) : undefined
+        const row = await rows.update(db, user, id, values, requirementsOf(call, rows))
+        if (!row) throw missing(call)
+        announceRow(call, row, ...(before ? [before] : []))
+        return showWithTag(call, row)
+      }, isOfOwnItem),
+
+    /** Deletes the row with the id in the input. Throws 404 if there is none, unless `isRequired` is false. */
+    remove: <Answer = Success>({
+      answer,
+      isRequired = true,
+    }: Answering<Row, Answer> & { isRequired?: boolean } = {}) =>
+      markChecksInStatement(async (call: ItemCall): Promise<Answer> => {
+        const { db, user, acceptedVersions } = call.context
+        const within = await listChangesWithin(db, call.context.resources, rows, call.input.id)
+        const row = await rows.remove(db, user, call.input.id, requirementsOf(call, rows))
+        if (row) {
+          announceRow(call, row)
+          for (const change of within) call.context.announce(...change)
+          // `answer` needs the row, and a request with If-Match asks for a version of it.
+        } else if (answer || isRequired || acceptedVersions) throw missing(call)
+        return answerOf(row, answer)
+      }, isOfOwnItem),
+  }
+}
