@@ -1,7 +1,7 @@
 import { cpuRatio, type Measurement, medianOf, ratio } from './comparison.ts'
 import { OURS } from './contenders.ts'
 import type { checkIncrements } from './correctness.ts'
-import type { describeMachine } from './machine.ts'
+import type { describeMachine } from './machine/machine.ts'
 import type { Resources } from './resources.ts'
 import { fixed, mebibytes, properties, table, whole } from './table.ts'
 import type { Target } from './targets.ts'

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 
 import { freePort } from '../engine/dev/testing/postgres.ts'
-import { canPin } from './cpu-affinity.ts'
+import { canPin } from './machine/cpu-affinity.ts'
 
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number(), heap: z.number() })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { OPERATOR } from '../engine/db/audit.ts'
-import * as grants from '../engine/db/grants.ts'
+import { OPERATOR } from '../engine/db/accounts/audit.ts'
+import * as grants from '../engine/db/accounts/grants.ts'
 import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
 import { bearer, redirectUri, registerApp } from '../engine/test/fixtures/oauth-app.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'

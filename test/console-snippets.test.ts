@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 
 import { startConsole } from '../engine/test/fixtures/console.ts'
-import { type Call, quote, toCurl, toMcpCurl } from '../pages/console/snippets.ts'
-import { toLiteral } from '../pages/console/typescript-snippet.ts'
+import { type Call, quote, toCurl, toMcpCurl } from '../pages/console/procedures/snippets.ts'
+import { toLiteral } from '../pages/console/procedures/typescript-snippet.ts'
 
 const { client, service } = await startConsole()
 const procedures = await client.procedures.list()

@@ -28,7 +28,7 @@ const files = {
 /** Returns the variables of a process after it has read the files in its working folder. */
 async function readVariables(environment: Record<string, string>) {
   const script = `
-    import { loadEnvironmentFiles } from ${JSON.stringify(resolve('engine/environment-files.ts'))}
+    import { loadEnvironmentFiles } from ${JSON.stringify(resolve('engine/settings/environment-files.ts'))}
     loadEnvironmentFiles()
     const { FIRST, SECOND, THIRD, FOURTH } = process.env
     console.log(JSON.stringify({ FIRST, SECOND, THIRD, FOURTH }))`

@@ -223,6 +223,23 @@ describe.concurrent('main', { timeout: 300_000 }, () => {
     expect(await exit).toEqual([0, null])
   })
 
+  test('accepts requests for three seconds after SIGTERM behind a load balancer', async ({
+    start,
+    databaseUrl,
+  }) => {
+    const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl, TRUSTED_PROXIES: 'loopback' })
+    const stoppedAt = performance.now()
+
+    child.kill('SIGTERM')
+
+    await vi.waitFor(async () => {
+      expect((await fetch(`${origin}/api/health/ready`)).status).toBe(503)
+    }, WAIT_OPTIONS)
+    expect((await fetch(`${origin}/api/status`)).status).toBe(200)
+    expect(await exit).toEqual([0, null])
+    expect(performance.now() - stoppedAt).toBeGreaterThan(3000)
+  })
+
   test('runs several workers on one port, replaces a worker that exits, and stops all workers', async ({
     start,
     databaseUrl,

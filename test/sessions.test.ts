@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import type { Client } from '../contract/client.ts'
-import { sessions } from '../engine/db/sessions.ts'
+import { sessions } from '../engine/db/accounts/sessions.ts'
 import { createTallystick } from '../src/testing.ts'
 import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
 import { PATIENCE } from '../engine/test/fixtures/patience.ts'

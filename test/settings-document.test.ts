@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { APP_SCHEMES } from '../engine/identity/client-metadata.ts'
+import { APP_SCHEMES } from '../engine/settings/oauth-clients.ts'
 import { app } from '../src/app.ts'
 import { readSettings } from './fixtures/settings.ts'
 
@@ -25,9 +25,9 @@ function rowsUnder(heading: string, text = document) {
 const settingRows = rowsUnder('Settings')
 const namesOf = (rows: { name: string }[]) => rows.map(({ name }) => name).sort()
 
-/** Names of the settings that engine/settings.ts reads: the keys of its schema. */
+/** Names of the settings that engine/settings/settings.ts reads: the keys of its schema. */
 const settingsInCode = Array.from(
-  readFileSync('engine/settings.ts', 'utf8').matchAll(/^ +([A-Z][A-Z_]+):/gm),
+  readFileSync('engine/settings/settings.ts', 'utf8').matchAll(/^ +([A-Z][A-Z_]+):/gm),
   ([, name = '']) => name,
 ).sort()
 
@@ -55,17 +55,13 @@ const defaults: Record<string, string | number | boolean | string[] | undefined>
   LOG_LEVEL: settings.logLevel,
   LIMITS: Object.keys(settings.limitPoints),
   RATE_LIMITS: settings.rateLimits,
-  METRICS_HOST: settings.metricsHost,
   METRICS_PORT: settings.metricsPort,
   WORKERS: settings.workers,
   MAX_REQUESTS: settings.maxRequests,
-  MAX_INCOMPLETE: settings.maxIncomplete,
   MAX_STREAMS: settings.maxStreams,
   MAX_PERSON_STREAMS: settings.maxPersonStreams,
-  MAX_ADDRESS_STREAMS: settings.maxAddressStreams,
   ANSWER_TIMEOUT: settings.answerTimeout / 1000,
   AUDIT_RETENTION: settings.auditRetention,
-  STOP_DELAY: settings.stopDelay / 1000,
 }
 
 /** Formats a default as the table in docs/settings.md does. */
@@ -127,7 +123,7 @@ function boundsOf(cell: string) {
 }
 
 describe('docs/settings.md', () => {
-  test('lists each setting that engine/settings.ts reads, once, and no other', () => {
+  test('lists each setting that engine/settings/settings.ts reads, once, and no other', () => {
     expect(settingsInCode.length).toBeGreaterThan(20)
     expect(namesOf(settingRows)).toEqual(settingsInCode)
   })

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { users } from '../engine/db/users.ts'
+import { users } from '../engine/db/accounts/users.ts'
 import { taskRows, tasks } from '../db/tasks.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { lockPerson } from '../engine/db/users.ts'
-import { sessions } from '../engine/db/sessions.ts'
+import { lockPerson } from '../engine/db/accounts/users.ts'
+import { sessions } from '../engine/db/accounts/sessions.ts'
 import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
 import { rpc } from '../engine/test/fixtures/mcp-agent.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'

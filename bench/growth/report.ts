@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 
-import type { describeMachine } from '../machine.ts'
+import type { describeMachine } from '../machine/machine.ts'
 import { fixed, mebibytes, properties, table, whole } from '../table.ts'
 import type { Growth } from './growth.ts'
 
@@ -37,7 +37,7 @@ export function reportGrowth(machine: Machine, { rows, people, memory, plans, wo
       memory.map(({ connections, memory }) => [whole(connections), mebibytes(memory)]),
     ),
     '## Browser client',
-    `\`createClient\` alone: ${whole(bundle.minified)} bytes minified, ${whole(bundle.gzip)} gzip (target: under 9,000).`,
+    `\`createClient\` alone: ${whole(bundle.minified)} bytes minified, ${whole(bundle.gzip)} gzip (target: under 9,500).`,
     '',
   ].join('\n\n')
 }

@@ -2,9 +2,9 @@ import { betterAuth } from 'better-auth'
 import { type DB, drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { admin, emailOTP } from 'better-auth/plugins'
 
-import { accounts, users, verifications } from '../engine/db/users.ts'
-import { sessions } from '../engine/db/sessions.ts'
-import { SIGN_IN_CODE } from './environment.ts'
+import { accounts, users, verifications } from '../../engine/db/accounts/users.ts'
+import { sessions } from '../../engine/db/accounts/sessions.ts'
+import { SIGN_IN_CODE } from '../environment.ts'
 
 interface Options {
   baseUrl: string

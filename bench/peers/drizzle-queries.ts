@@ -1,9 +1,9 @@
 import { and, desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import type { AnyPgColumn, PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
-import { counter } from '../db/counter.ts'
-import { notes, shares } from '../db/notes.ts'
-import { tasks } from '../db/tasks.ts'
+import { counter } from '../../db/counter.ts'
+import { notes, shares } from '../../db/notes.ts'
+import { tasks } from '../../db/tasks.ts'
 
 const person = sql.placeholder('userId')
 const limit = sql.placeholder('limit')

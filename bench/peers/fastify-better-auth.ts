@@ -4,10 +4,10 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool } from 'pg'
 
-import { createAuth } from '../better-auth.ts'
-import { prepareQueries } from '../drizzle-queries.ts'
+import { createAuth } from './better-auth.ts'
+import { prepareQueries } from './drizzle-queries.ts'
 import { readEnvironment, reportListening } from '../environment.ts'
-import { noteList, reserve, taskList } from '../responses.ts'
+import { noteList, reserve, taskList } from './responses.ts'
 import {
   Confirmation,
   Counter,
@@ -20,7 +20,7 @@ import {
   Task,
   TaskList,
   TaskQuery,
-} from '../typebox-schemas.ts'
+} from './typebox-schemas.ts'
 
 // Fastify with TypeBox, authentication by better-auth, and Drizzle on `pg`.
 

@@ -5,8 +5,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { Pool, types } from 'pg'
 
 import { readEnvironment, reportListening, SIGN_IN_CODE } from '../environment.ts'
-import { noteList, type NoteRow, reserve, taskList, type TaskRow } from '../responses.ts'
-import { COOKIE_NAME, signCookie, verifyCookie } from '../session-cookie.ts'
+import { noteList, type NoteRow, reserve, taskList, type TaskRow } from './responses.ts'
+import { COOKIE_NAME, signCookie, verifyCookie } from './session-cookie.ts'
 import {
   ADD_SESSION,
   ADD_TASK,
@@ -16,7 +16,7 @@ import {
   LIST_TASKS,
   LIST_TASKS_BY_STATUS,
   READ_COUNTER,
-} from '../sql-queries.ts'
+} from './sql-queries.ts'
 import {
   Confirmation,
   Counter,
@@ -30,7 +30,7 @@ import {
   Task,
   TaskList,
   TaskQuery,
-} from '../typebox-schemas.ts'
+} from './typebox-schemas.ts'
 
 // This peer uses Fastify with TypeBox schemas for validation and serialization, and `pg` with prepared statements.
 

@@ -5,10 +5,10 @@ import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import postgres from 'postgres'
 
-import { createAuth } from '../better-auth.ts'
-import { prepareQueries } from '../drizzle-queries.ts'
+import { createAuth } from './better-auth.ts'
+import { prepareQueries } from './drizzle-queries.ts'
 import { readEnvironment, reportListening } from '../environment.ts'
-import { MAX_ROWS, noteList, reserve, taskList } from '../responses.ts'
+import { MAX_ROWS, noteList, reserve, taskList } from './responses.ts'
 
 // Hono with zod-openapi, authentication by better-auth, and Drizzle on postgres.js.
 

@@ -6,8 +6,8 @@ import { Pool, types } from 'pg'
 import { z } from 'zod'
 
 import { readEnvironment, reportListening } from '../environment.ts'
-import { MAX_ROWS, taskList, type TaskRow } from '../responses.ts'
-import { FIND_SESSION, LIST_TASKS } from '../sql-queries.ts'
+import { MAX_ROWS, taskList, type TaskRow } from './responses.ts'
+import { FIND_SESSION, LIST_TASKS } from './sql-queries.ts'
 
 // The example `honoWebStandardStreamableHttp` of the official MCP SDK, with one tool, `pg`, and the token of a session as
 // the bearer token.

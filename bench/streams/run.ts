@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import postgres from 'postgres'
 import { format, resolveConfig } from 'prettier'
 
-import { pinCurrentProcess } from '../cpu-affinity.ts'
+import { pinCurrentProcess } from '../machine/cpu-affinity.ts'
 import { defaultGenerator } from '../load.ts'
-import { describeMachine } from '../machine.ts'
+import { describeMachine } from '../machine/machine.ts'
 import { createDatabase, findPostgres } from '../postgres.ts'
-import { findNode } from '../node-versions.ts'
+import { findNode } from '../machine/node-versions.ts'
 import { emailsOf, seed } from '../seed.ts'
 import { buildPeers, startStreamPeer, startTallystick } from '../servers.ts'
 import { signIn, startMailbox } from '../sign-in.ts'
@@ -45,7 +45,13 @@ async function measureAllDeliveries() {
   const sql = postgres(database.url, { max: 1 })
   const tasks = await sql<{ id: number }[]>`select id::int from tasks order by length(user_id), user_id`
   await sql.end()
-  const settings = { DATABASE_URL: database.url, SMTP_URL: mailbox.url, MAX_ADDRESS_STREAMS: '10000' }
+  const settings = {
+    DATABASE_URL: database.url,
+    SMTP_URL: mailbox.url,
+    TRUSTED_PROXIES: 'loopback',
+    // Three quarters of the limit are for callers without a session.
+    MAX_STREAMS: '14000',
+  }
   const ours = await startTallystick(node, settings)
   const cookies: string[] = []
   for (const email of emailsOf(1, PEOPLE)) cookies.push(await signIn(ours.origin, email, mailbox))

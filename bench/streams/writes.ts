@@ -44,7 +44,7 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
     await sql`delete from tasks where id > ${TASKS * WRITERS}`
     await sql`vacuum tasks`
   }
-  const settings = { DATABASE_URL: database.url, SMTP_URL: mailbox.url, MAX_ADDRESS_STREAMS: '1000' }
+  const settings = { DATABASE_URL: database.url, SMTP_URL: mailbox.url, TRUSTED_PROXIES: 'loopback' }
   const server = await startTallystick(node, settings)
   const { origin } = server
   const cookies = await Promise.all(emailsOf(1, WRITERS).map((email) => signIn(origin, email, mailbox)))

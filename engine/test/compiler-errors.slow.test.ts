@@ -9,7 +9,7 @@ import type { InferContractRouterOutputs } from '@orpc/contract'
 import { implement } from '@orpc/server'
 import { app } from './app.ts'
 import { books } from './books.ts'
-import { contract, type ShelfAction } from './contract.ts'
+import { contract, type Shelf } from './contract.ts'
 import * as query from './db.ts'
 import { loans } from './loans.ts'
 import { shelves } from './shelves.ts'
@@ -43,7 +43,7 @@ const mistakes: Record<string, { code: string; at: string; message: RegExp }> = 
   },
   'a misspelled permission': {
     code: `
-      export const permissions: Record<'owner' | 'reader', readonly ShelfAction[]> = {
+      export const permissions: Record<'owner' | 'reader', readonly (keyof Shelf['can'])[]> = {
         owner: ['RENAME_SHELF', 'SHARE_SHELVE'],
         reader: [],
       }`,
@@ -55,10 +55,10 @@ const mistakes: Record<string, { code: string; at: string; message: RegExp }> = 
     code: `
       const os = implement(contract.loans).$context<Context>().use(withCaller)
       export const returned = os.return.handler(async ({ context: { db }, input: { id }, errors }) => {
-        if (!(await query.removeLoan(db, id))) throw errors.NOT_FOUND()
+        if (!(await query.loanRows.remove(db, id))) throw errors.NOT_FOUND()
         return { success: true }
       })`,
-    at: 'removeLoan',
+    at: 'remove',
     message: /^Expected 3-4 arguments, but got 2\.$/,
   },
 }

@@ -5,18 +5,18 @@ import * as z from 'zod'
 import { reading, signedIn, writing } from '../contract/builders.ts'
 import type { Meta } from '../contract/meta.ts'
 import { ById, requestSchemas, responseSchemas, RowId } from '../contract/schemas.ts'
-import type { Context } from '../context.ts'
-import { selectWith } from '../db/personal-data.ts'
+import type { Context } from '../call/context.ts'
+import { selectWith } from '../db/accounts/personal-data.ts'
 import { exportPart } from '../contract/export-part.ts'
 import { appContract } from '../contract/app-contract.ts'
 import { resourceContract } from '../contract/resource-contract.ts'
-import { defineApp, findMistakes } from '../define-app.ts'
+import { defineApp, findMistakes } from '../define-app/define-app.ts'
 import { withCaller } from '../guard/index.ts'
 import { isPermitted } from '../guard/permissions.ts'
-import type { Resource } from '../resource.ts'
+import type { Items } from '../call/items.ts'
+import type { Resource } from '../app/resource.ts'
 import { app } from './library/app.ts'
 import { loansTopic } from './library/contract.ts'
-import { loans as libraryLoans } from './library/loans.ts'
 import { ticketRows } from './tracker/db.ts'
 
 /** Creates a procedure that reads, with metadata, at a path. */
@@ -37,10 +37,14 @@ const change = (meta: Meta, input: z.ZodType = ById, path: `/${string}` = '/api/
 const needsId =
   'an action or If-Match needs the id of an item, so the input must be an object schema with the field `id`: `.input(z.object({ id: RowId, … }))`, or `.extend(ById.shape)`'
 const notConstant =
-  '`constant` sends the first answer to all callers, so the procedure must be a public GET without input, limit and secrets; remove `constant: true`'
-const personalLimit = { name: 'books', points: 1, duration: 1, personal: true } as const
+  '`fixedAnswer` sends the first answer to all callers, so the procedure must be a public GET without input, limit and secrets; remove `fixedAnswer: true`'
+const limitPerAccount = { name: 'books', points: 1, duration: 1, perAccount: true } as const
 
-const { items } = libraryLoans
+const items = {
+  permissions: { owner: ['EDIT_LOAN'] },
+  findRelation: () => Promise.resolve(undefined),
+  ifMatch: { lockTag: () => Promise.resolve(undefined) },
+} satisfies Items
 const reader = procedure({ reads: loansTopic })
 
 const contract = appContract({})
@@ -85,7 +89,31 @@ const mistakes: Mistake[] = [
       items,
       rows: ticketRows,
     },
-    'books.move: the field projectId names a parent of the rows, but the action EDIT_LOAN belongs to books; name the resource of the parent with `of`',
+    'books.move: the field projectId names a parent of the rows, but the action EDIT_LOAN belongs to books; name the resource of the parent with `of`, or no resource for the permissions of the rows themselves',
+  ],
+  [
+    'two actions on one item',
+    { procedures: { edit: change({ action: ['EDIT_LOAN', 'EDIT_LOAN'] }) }, items },
+    'books.edit: two actions concern the item in `id`; declare one action, and permit it to the relations that may do both',
+  ],
+  [
+    'a parent in the input without an action',
+    {
+      procedures: {
+        move: change(
+          { access: 'signedIn', action: 'EDIT_LOAN' },
+          z.object({ id: RowId, projectId: RowId.optional() }),
+        ),
+      },
+      items,
+      rows: ticketRows,
+    },
+    "books.move: the input names a parent in `projectId`, but no action permits it: everybody who sees the parent could add rows. Add `{ name: 'CREATE_…', id: 'projectId' }` to `action`",
+  ],
+  [
+    'a change of who has access without an entry in the audit trail',
+    { procedures: { share: change({ grantsAccess: true }) } },
+    "books.share: `sharing` changes who has access; name the entry in the audit trail: `.meta({ audit: 'projects.invite' })`",
   ],
   [
     'If-Match without an entity tag',
@@ -155,15 +183,15 @@ const mistakes: Mistake[] = [
   ],
   [
     'a limit by account of a public procedure',
-    { procedures: { add: change({ access: 'public', rateLimit: personalLimit }) } },
-    'books.add: the limit books counts by account, but a public procedure has no caller; remove `personal: true`, so that the limit counts by network',
+    { procedures: { add: change({ access: 'public', rateLimit: limitPerAccount }) } },
+    'books.add: the limit books counts by account, but a public procedure has no caller; remove `perAccount: true`, so that the limit counts by network',
   ],
   [
-    'a constant with an input',
+    'a fixed answer with an input',
     {
       procedures: {
         get: os
-          .$meta<Meta>({ access: 'public', constant: true })
+          .$meta<Meta>({ access: 'public', fixedAnswer: true })
           .route({ method: 'GET', path: '/api/books' })
           .input(ById)
           .handler(() => 1),
@@ -172,15 +200,15 @@ const mistakes: Mistake[] = [
     `books.get: ${notConstant}`,
   ],
   [
-    'a constant for a caller',
-    { procedures: { get: procedure({ access: 'signedIn', constant: true }) } },
+    'a fixed answer for a caller',
+    { procedures: { get: procedure({ access: 'signedIn', fixedAnswer: true }) } },
     `books.get: ${notConstant}`,
   ],
   [
-    'a constant that changes data',
+    'a fixed answer that changes data',
     {
       procedures: {
-        edit: os.$meta<Meta>({ access: 'public', constant: true, updates: [] }).handler(() => 1),
+        edit: os.$meta<Meta>({ access: 'public', fixedAnswer: true, updates: [] }).handler(() => 1),
       },
     },
     `books.edit: ${notConstant}`,
@@ -222,14 +250,6 @@ const mistakes: Mistake[] = [
     'an alternative to no procedure',
     { procedures: { get: procedure({ alternative: { name: 'X', mediaType: 'application/json;x=1' } }) } },
     'books.get: no procedure has the same method and path',
-  ],
-  [
-    'a statement that checks If-Match for several relations',
-    {
-      procedures: { edit: change({ action: 'EDIT_LOAN', ifMatch: true }) },
-      items: { ...items, permissions: { owner: ['EDIT_LOAN'], reader: [] } },
-    },
-    'books.edit: a statement can check If-Match only if the owner is the only relation',
   ],
   [
     'a state that needs an action',

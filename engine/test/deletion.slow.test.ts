@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { list } from '../db/audit.ts'
+import { list } from '../db/accounts/audit.ts'
 import { createFetch } from './fixtures/http.ts'
 import { newEmail, startService } from './fixtures/service.ts'
 

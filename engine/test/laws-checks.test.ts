@@ -1,12 +1,12 @@
 import { createRouterClient, implement, os, Procedure } from '@orpc/server'
 import { sql } from 'drizzle-orm'
 import type { Meta } from 'tallystick-contract'
-import { selectWith } from 'tallystick/db'
+import { type Person, selectWith } from 'tallystick/db'
 import { type Context, withoutCaller } from 'tallystick'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import { createContext } from '../guard/authentication.ts'
-import type { App } from '../resource.ts'
+import type { App } from '../app/resource.ts'
 import { consentHtml, listUnnamedResources } from '../dev/testing/laws/consent.ts'
 import {
   findUnexported,
@@ -19,7 +19,7 @@ import {
 import { listDeclaredErrors } from '../dev/testing/laws/errors.ts'
 import {
   type Declared,
-  listGuardedConstants,
+  listGuardedFixedAnswers,
   listOwnProcedures,
   listUnguarded,
   listUnsafeChanges,
@@ -106,9 +106,9 @@ describe('the guard', () => {
 
 describe('an answer that is the same for all callers', () => {
   test('the check finds a procedure that needs a session', () => {
-    const meta: Meta = { constant: true, access: 'signedIn' }
+    const meta: Meta = { fixedAnswer: true, access: 'signedIn' }
 
-    expect(listGuardedConstants({ broken: os.$meta(meta).handler(() => 1) })).toEqual(['broken'])
+    expect(listGuardedFixedAnswers({ broken: os.$meta(meta).handler(() => 1) })).toEqual(['broken'])
   })
 })
 
@@ -181,6 +181,11 @@ describe('a procedure', () => {
 })
 
 describe('the data of a person', () => {
+  async function shareShelf(person: Person, email: string) {
+    const shelf = await query.shelfRows.insert(db, person, { name: 'Shared' })
+    await db.insert(query.shelfShares).values({ shelfId: shelf?.id ?? 0, email, role: 'reader' })
+  }
+
   const nothing = {
     select: selectWith(
       () => ({}),
@@ -206,8 +211,7 @@ describe('the data of a person', () => {
 
   test('the check finds a table with data of a deleted account', async () => {
     const scene = await createSceneOf({ personalData: nothing })
-    const shelf = await query.insertShelf(db, scene.bob, 'Shared')
-    await query.shareShelf(db, scene.bob, shelf.id, { email: scene.ada.email, role: 'reader' })
+    await shareShelf(scene.bob, scene.ada.email)
 
     expect(await listTablesAfterDeletion(scene)).toEqual(['shelf_shares'])
   })
@@ -216,8 +220,7 @@ describe('the data of a person', () => {
     const keepsAddressIn = { shelf_shares: 'A share belongs to the shelf of another person.' }
     const listTables = async (nameOf: (person: { id: string; email: string }) => string) => {
       const scene = await createSceneOf({ personalData: { ...nothing, keepsAddressIn } })
-      const shelf = await query.insertShelf(db, scene.bob, 'Shared')
-      await query.shareShelf(db, scene.bob, shelf.id, { email: nameOf(scene.ada), role: 'reader' })
+      await shareShelf(scene.bob, nameOf(scene.ada))
       return listTablesAfterDeletion(scene)
     }
 

@@ -4,17 +4,21 @@ import type { Meta } from 'tallystick-contract'
 import type { Context } from 'tallystick'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { users } from '../db/users.ts'
+import { users } from '../db/accounts/users.ts'
 import { createContext } from '../guard/authentication.ts'
-import type { App } from '../resource.ts'
-import { listUnannounced } from '../dev/testing/laws/announcements.ts'
+import type { App } from '../app/resource.ts'
+import { listUnannounced } from '../dev/testing/laws/observed/announcements.ts'
 import type { AnyCases } from '../dev/testing/laws/cases.ts'
-import { listDependencies, listEffectsOfAda, listVolatile } from '../dev/testing/laws/interference.ts'
-import { listIgnoredInputs } from '../dev/testing/laws/inputs.ts'
-import { createLaw } from '../dev/testing/laws/observations.ts'
+import {
+  listDependencies,
+  listEffectsOfAda,
+  listVolatile,
+} from '../dev/testing/laws/observed/interference.ts'
+import { listIgnoredInputs } from '../dev/testing/laws/observed/inputs.ts'
+import { createLaw } from '../dev/testing/laws/observed/observations.ts'
 import { proceduresOf } from '../dev/testing/laws/procedures.ts'
 import { inProcess, type Running, start } from '../dev/testing/laws/running.ts'
-import { checkSwaps } from '../dev/testing/laws/swaps.ts'
+import { checkSwaps } from '../dev/testing/laws/observed/swaps.ts'
 import { createWorlds, waitForSecond } from '../dev/testing/laws/worlds.ts'
 import { app, change, insert } from './desk/app.ts'
 import { cases } from './desk/cases.ts'

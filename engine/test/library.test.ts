@@ -1,11 +1,12 @@
 import { eq } from 'drizzle-orm'
 import { createRestClient, creating, responseSchemas } from 'tallystick-contract'
-import { defineApp, type Items } from 'tallystick'
+import { defineApp } from 'tallystick'
 import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
-import { users } from '../db/users.ts'
+import { users } from '../db/accounts/users.ts'
+import type { Items } from '../call/items.ts'
 import { createDocument } from '../openapi/document.ts'
 import { app } from './library/app.ts'
 import { books } from './library/books.ts'
@@ -92,7 +93,7 @@ describe('a resource for administrators', () => {
   test.each(['..', 'none', ''])('has text ids, and an id cannot become another path: %o', async (id) => {
     const client = createRestClient(contract, origin)
 
-    await expect(client.books.get({ id })).rejects.toMatchObject({ code: 'NO_BOOK' })
+    await expect(client.books.get({ id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
@@ -120,7 +121,7 @@ describe('a resource with an owner', () => {
 
     const page = await ada.loans.list({ bookId }, { context: { reply } })
 
-    const bytes = 2000 + 'A book'.length
+    const bytes = 2000 + 'A book'.length + bookId.length
     expect(page.loans).toHaveLength(Math.floor((1024 * 1024) / bytes))
     expect(reply.get('link')).toContain(`/api/loans?bookId=${bookId}&limit=1000&cursor=`)
   })

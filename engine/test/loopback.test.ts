@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isLoopback } from '../loopback.ts'
+import { isLoopback } from '../settings/loopback.ts'
 
 test.each([
   'localhost',

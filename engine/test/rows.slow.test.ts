@@ -1,6 +1,8 @@
+import { eq } from 'drizzle-orm'
 import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { emailOf, nameOf, users } from '../db/accounts/users.ts'
 import { app } from './tracker/app.ts'
 import type { Client } from './tracker/contract.ts'
 
@@ -20,7 +22,8 @@ describe.each(Object.entries(databases))('rows on %s', (_, environment) => {
   /** Signs in a new person. */
   async function person() {
     const email = `person${++count}@example.com`
-    return { email, client: service.client({ cookie: await service.signIn(email) }) }
+    const cookie = await service.signIn(email)
+    return { email, cookie, client: service.client({ cookie }) }
   }
 
   /** A project of Ada, which Bob sees as an agent and Vera as a viewer. Eve is a stranger. */
@@ -29,7 +32,15 @@ describe.each(Object.entries(databases))('rows on %s', (_, environment) => {
     const { id } = await ada.client.projects.create({ name: 'Bridge' })
     await ada.client.projects.invite({ id, email: bob.email.toUpperCase(), role: 'agent' })
     await ada.client.projects.invite({ id, email: vera.email, role: 'viewer' })
-    return { ada: ada.client, bob: bob.client, vera: vera.client, eve: eve.client, bobEmail: bob.email, id }
+    return {
+      ada: ada.client,
+      bob: bob.client,
+      vera: vera.client,
+      eve: eve.client,
+      bobEmail: bob.email,
+      eveCookie: eve.cookie,
+      id,
+    }
   }
 
   describe('rows that people share', () => {
@@ -73,6 +84,36 @@ describe.each(Object.entries(databases))('rows on %s', (_, environment) => {
       await expect(eve.projects.update({ id, name: '' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
       await expect(bob.projects.update({ id, name: '' })).rejects.toMatchObject({ code: 'FORBIDDEN' })
       await expect(ada.projects.update({ id, name: '' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    })
+
+    test('show the names of members, where `names` is declared', async () => {
+      const { ada, bobEmail, id } = await team()
+      await ada.projects.invite({ id, email: 'nobody@example.com', role: 'viewer' })
+      const { db } = service.services
+      await db.update(users).set({ name: 'Bob' }).where(eq(users.email, bobEmail))
+
+      const { members } = await ada.projects.members({ id })
+
+      expect(members.map(({ name }) => name)).toEqual(['', '', 'Bob'])
+      const found = await db
+        .select({ name: nameOf(users.id), email: emailOf(users.id) })
+        .from(users)
+        .where(eq(users.email, bobEmail))
+      expect(found).toEqual([{ name: 'Bob', email: bobEmail }])
+    })
+
+    test('refuse a call that has a transaction, in the same transaction', async () => {
+      const { ada, eveCookie, id } = await team()
+      const eve = service.client({ cookie: eveCookie, 'idempotency-key': crypto.randomUUID() })
+      const email = (await ada.account.get()).email
+
+      await expect(eve.tickets.create({ projectId: id, title: 'No' })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      })
+      await expect(eve.projects.invite({ id, email, role: 'agent' })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      })
+      expect(await ada.projects.invite({ id, email, role: 'agent' })).toMatchObject({ id })
     })
 
     test('change hands by invitation, exclusion and leaving', async () => {

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Language, languages } from '../../engine/contract/languages.ts'
-import { negotiateLanguage } from '../../engine/texts.ts'
+import { negotiateLanguage } from '../../engine/texts/engine-texts.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
 import { registerDeviceApp, requestDeviceCodes } from '../../engine/test/fixtures/device-app.ts'

@@ -151,6 +151,7 @@ describe('an administrator', () => {
     await rowOf(page, ada.email).getByText('Administrator', { exact: true }).waitFor()
     expect(await page.locator(':focus').getAttribute('aria-label')).toBe(`Actions for ${ada.email}`)
     await menuButtonOf(page, ada.email).click()
+    await itemsOf(page, ada.email).first().waitFor()
     expect(await itemsOf(page, ada.email).allTextContents()).toEqual([
       ...['Remove administrator', 'Ban', 'Show audit trail'],
     ])
@@ -169,6 +170,7 @@ describe('an administrator', () => {
     const { page } = await openPeople({ email: ada.email })
     await findPerson(page, ada.email)
     await menuButtonOf(page, ada.email).click()
+    await itemsOf(page, ada.email).first().waitFor()
     expect(await itemsOf(page, ada.email).allTextContents()).toEqual([
       'Remove administrator',
       'Show audit trail',
@@ -217,6 +219,7 @@ describe('an administrator', () => {
     expect(await page.getByRole('button', { name: /Revoke/ }).count()).toBe(0)
     await page.getByRole('link', { name: 'Notes' }).click()
     const note = page.getByRole('list', { name: 'Notes' }).getByRole('listitem')
+    await note.waitFor()
     expect(await note.getByRole('button').allTextContents()).toEqual(['Edit', 'Delete'])
     await page.getByRole('link', { name: 'Account' }).click()
     await page.getByText('Only the owner of the account').waitFor()

@@ -121,7 +121,7 @@ describe('Procedures', () => {
     await answer.getByRole('link', { name: 'Statements' }).click()
     await page
       .getByRole('region', { name: 'Request', exact: true })
-      .getByText('insert shelves', { exact: true })
+      .getByText('shelves_insert_name_user_id', { exact: true })
       .waitFor()
   })
 

@@ -168,8 +168,10 @@ describe('the reference page', () => {
 
     await tabTo(/^GET\s+\/api\/me\s/)
     await page.keyboard.press('Enter')
+    await operation('account-account_get').getByText('Try it out').waitFor()
     await tabTo(/Try it out/)
     await page.keyboard.press('Enter')
+    await operation('account-account_get').getByText('Execute').waitFor()
     await tabTo(/Execute/)
     await page.keyboard.press('Enter')
     await operation('account-account_get').locator('.live-responses-table').getByText(email).waitFor()

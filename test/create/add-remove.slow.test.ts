@@ -87,6 +87,49 @@ describe('tallystick add and remove', { timeout: 120_000 }, () => {
     expect([project.texts(), project.migrations()]).toEqual(before)
   })
 
+  test('are the reverse of each other for shared rows, and for rows within a parent', async () => {
+    const project = createProject()
+    const before = project.texts()
+
+    const shared = await project.run('add', 'projects', '--shared')
+    const withProjects = project.texts()
+    const preview = await project.run('add', 'tickets', '--of', 'projects', '--dry-run')
+    const within = await project.run('add', 'tickets', '--of', 'projects')
+    const nested = await project.run('add', 'comments', '--of', 'tickets', '--no-page')
+
+    for (const { code } of [shared, preview, within, nested]) expect(code).toBe(0)
+    expect(preview.output).toContain('"project_id" bigint NOT NULL')
+    expect(preview.output).not.toContain('garden')
+    for (const [file, text] of withProjects)
+      if (file.includes('projects')) expect(project.texts().get(file)).toBe(text)
+    expect((await project.run('migration', '--check')).output).toContain('The migrations are complete')
+    expect(await project.run('remove', 'projects', '--force')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('The rows of tickets have a foreign key to projects'),
+    })
+    for (const name of ['comments', 'tickets', 'projects'])
+      expect(await project.run('remove', name)).toMatchObject({ code: 0 })
+    expect(project.texts()).toEqual(before)
+    expect(project.migrations().at(-1)).toEqual([
+      'remove_projects.sql',
+      'DROP TABLE "project_members";--> statement-breakpoint\nDROP TABLE "projects";',
+    ])
+    expect((await project.run('migration', '--check')).output).toContain('The migrations are complete')
+  })
+
+  test('a resource cannot be shared and within a parent, and its parent must exist', async () => {
+    const project = createProject()
+
+    expect(await project.run('add', 'loans', '--shared', '--of', 'ideas')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Choose --shared or --of'),
+    })
+    expect(await project.run('add', 'loans', '--of', 'books')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('there is no such resource. Possible parents: ideas'),
+    })
+  })
+
   test('a removal is refused if files were changed, or if other tables need the table', async () => {
     const project = createProject()
     await project.run('add', 'loans')

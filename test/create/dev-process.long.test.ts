@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { cookieOf } from '../../engine/dev/testing/index.ts'
@@ -26,13 +26,15 @@ async function servicePid(port: number) {
   return Number(service.split(':')[1])
 }
 
-const isRunning = (pid: number) => {
+/** Returns whether the process existed. */
+const sendSignal = ({ pid }: { pid: number }, signal: NodeJS.Signals | 0) => {
   try {
-    return process.kill(pid, 0)
+    return process.kill(pid, signal)
   } catch {
     return false
   }
 }
+const isRunning = (running: { pid: number }) => sendSignal(running, 0)
 
 interface RunningProcess {
   pid: number
@@ -124,9 +126,18 @@ describe('tallystick dev', { timeout: 300_000 }, () => {
       'tallystick dev': below.find(({ pid }) => pid === service?.parent),
     }
 
+    // Without its parent, esbuild stays if it waits for the answer to a ping: it uses neither the ports nor the database.
+    const esbuild = below.filter(
+      ({ command }) => target === 'tallystick dev' && command.includes('/esbuild '),
+    )
+    onTestFinished(() => {
+      for (const running of esbuild) sendSignal(running, 'SIGTERM')
+    })
+    const others = below.filter((running) => !esbuild.includes(running))
+
     process.kill(victims[target]?.pid ?? 0, signal)
 
-    await expect.poll(() => below.filter(({ pid }) => isRunning(pid)), POLL).toEqual([])
+    await expect.poll(() => others.filter(isRunning), POLL).toEqual([])
     // The next start needs the ports and the lock of the embedded database.
     const { output } = await startDevelopment(project, { PORT: String(port) })
     expect(output()).toContain('listens on')

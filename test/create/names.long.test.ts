@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../engine/dev/create/plan.ts'
+import { findParent, type Kind } from '../../engine/dev/create/resources/parents.ts'
+import { planResource } from '../../engine/dev/create/resources/plan.ts'
 import { install, run } from '../fixtures/installation.ts'
 import { runCommand } from '../fixtures/programs.ts'
 
@@ -60,10 +61,26 @@ test('resources with difficult names pass the tests of their project', { timeout
   expect(stdout).toMatch(/Test Files .*10 passed/)
 })
 
-test('resources with any of many names compile in one project', { timeout: 300_000 }, async () => {
+/** Each resource of a kind: with an owner, shared, or within the resource before. */
+const kinds: [title: string, kindOf: (folder: string, before: string | undefined) => Kind][] = [
+  ['with an owner', () => ({ type: 'own' })],
+  ['that people share', () => ({ type: 'shared' })],
+  ['within an own resource', (folder) => ({ type: 'within', parent: findParent(folder, 'ideas') })],
+  [
+    'within each other',
+    (folder, before) =>
+      before === undefined ? { type: 'shared' } : { type: 'within', parent: findParent(folder, before) },
+  ],
+]
+
+test.each(kinds)('resources %s compile with any of many names', { timeout: 300_000 }, async (_, kindOf) => {
   const folder = createProject()
-  for (const name of nouns) {
-    const { created, indexes } = planResource(folder, template, { name, hasPage: true })
+  let before: string | undefined
+  // `live.watch` has a field `topics`, so no topic with an input has this name.
+  for (const [index, name] of nouns.filter((each) => each !== 'topics').entries()) {
+    const kind = kindOf(folder, index % 3 === 0 ? undefined : before)
+    before = name
+    const { created, indexes } = planResource(folder, template, { name, kind, hasPage: true })
     for (const [file, content] of created) {
       mkdirSync(dirname(join(folder, file)), { recursive: true })
       writeFileSync(join(folder, file), content)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
+import { type Manifest, requiredPeers } from '../../.config/manifests.ts'
 import { accept, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
@@ -94,14 +95,17 @@ describe('a new project', { timeout: 300_000 }, () => {
     const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8')) as {
       packages: object
     }
-    const { peerDependencies } = (await readManifest(project, 'tallystick')) as { peerDependencies: object }
-    const shared = [...Object.keys(peerDependencies), '@orpc/client', '@orpc/shared', '@opentelemetry/api']
+    const manifest = (await readManifest(project, 'tallystick')) as Manifest
+    const required = Object.keys(requiredPeers(manifest))
+    const shared = [...required, '@orpc/client', '@orpc/shared', '@opentelemetry/api']
     const copies = (name: string) =>
       Object.keys(lock.packages).filter((path) => path.endsWith(`node_modules/${name}`))
 
     for (const name of shared) expect(copies(name)).toEqual([`node_modules/${name}`])
     // The engine contains its own copy.
     expect(copies('better-auth')).toEqual([])
+    // Only a project with jobs installs the package.
+    expect(copies('pg-boss')).toEqual([])
   })
 
   test('has archives without mistakes', async () => {

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { safe } from '../../contract/client.ts'
 import * as counter from '../../db/counter.ts'
-import type { Connection, Database } from '../../engine/db/database.ts'
+import type { Connection, Database } from '../../engine/db/connection/database.ts'
 import { isOutage } from '../../engine/db/errors.ts'
-import * as grants from '../../engine/db/grants.ts'
+import * as grants from '../../engine/db/accounts/grants.ts'
 import { open } from '../../db/index.ts'
-import * as legacyNotes from '../../db/legacy-notes.ts'
-import * as notes from '../../db/notes.ts'
-import { listConnections } from '../../engine/db/pagination.ts'
-import * as sessions from '../../engine/db/sessions.ts'
+import { legacyNoteRows, noteRows } from '../../db/notes.ts'
+import { connectionForLists } from '../../engine/db/pagination.ts'
+import { findByToken } from '../../engine/db/accounts/caller-lookup.ts'
+import * as sessions from '../../engine/db/accounts/sessions.ts'
 import * as tasks from '../../db/tasks.ts'
 import { createTallystick, type Tallystick } from '../../src/testing.ts'
 import { postgresOfRun } from '../../engine/dev/testing/database.ts'
@@ -223,20 +223,20 @@ describe('open', () => {
     const { $replicas: reads = [] } = db as Database & { $replicas?: Database[] }
     const frequent = [
       () => counter.get(db),
-      () => sessions.findByToken(db, 'unknown'),
+      () => findByToken(db, 'unknown'),
       () => grants.find(db, 'unknown'),
       () => tasks.taskRows.list(db, nobody, { limit: 20 }),
       () => tasks.taskRows.list(db, nobody, { limit: 20 }, { status: 'pending' }),
       () => tasks.taskRows.total(db, nobody),
-      () => notes.list(db, nobody, { limit: 20 }),
-      () => legacyNotes.list(db, 'nobody', { limit: 20 }),
+      () => noteRows.list(db, nobody, { limit: 20 }),
+      () => legacyNoteRows.list(db, nobody, { limit: 20 }),
       () => sessions.list(db, 'nobody', { limit: 20 }),
     ]
 
     for (const read of frequent) for (let call = 0; call < 10; call++) await read()
     const fields = { statement: sql<string>`statement`, customPlans: sql`custom_plans`.mapWith(Number) }
     const statements = await Promise.all(
-      [...reads, listConnections(db)].map((each) =>
+      [...reads, connectionForLists(db)].map((each) =>
         queryAll(() =>
           each
             .select(fields)

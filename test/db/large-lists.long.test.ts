@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, pages } from '../../contract/client.ts'
 import { notes, shares } from '../../db/notes.ts'
-import { sessions } from '../../engine/db/sessions.ts'
+import { sessions } from '../../engine/db/accounts/sessions.ts'
 import { tasks } from '../../db/tasks.ts'
 import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
 

@@ -7,11 +7,11 @@ import postgres from 'postgres'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { migrationsFolder } from '../../db/index.ts'
-import * as notes from '../../db/notes.ts'
+import { noteRows } from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
-import type { Database } from '../../engine/db/database.ts'
-import type { MigrationState } from '../../engine/db/migrations.ts'
-import { open } from '../../engine/db/open.ts'
+import type { Database } from '../../engine/db/connection/database.ts'
+import type { MigrationState } from '../../engine/db/migrate/migrations.ts'
+import { open } from '../../engine/db/connection/open.ts'
 import { createDatabase } from '../fixtures/database.ts'
 
 /** Functions that create a database, run statements in the database, and return its address. */
@@ -90,7 +90,7 @@ describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
     expect(await tasks.taskRows.total(db, ada, { status: 'completed' })).toBe(1)
     const bob = { id: 'bob', email: 'bob@example.com' }
     for (const viewer of [ada, bob])
-      expect((await notes.list(db, viewer, { limit: 10 })).map(({ note }) => note.body)).toEqual(['Text'])
+      expect((await noteRows.list(db, viewer, { limit: 10 })).map(({ body }) => body)).toEqual(['Text'])
     await close()
     expect((await migrate(url)).state?.pending).toEqual([])
   })

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { users } from '../../engine/db/users.ts'
-import type { Database } from '../../engine/db/database.ts'
+import { users } from '../../engine/db/accounts/users.ts'
+import type { Database } from '../../engine/db/connection/database.ts'
 import { open } from '../../db/index.ts'
-import * as notes from '../../db/notes.ts'
+import { noteRows } from '../../db/notes.ts'
 import * as query from '../../db/tasks.ts'
 import { createDatabase } from '../fixtures/database.ts'
 import { startService } from '../fixtures/service.ts'
@@ -103,7 +103,7 @@ test('a migration counts the tasks of an earlier release, and sorts its shared n
     { userId: 'bob', pending: 0, inProgress: 0, completed: 1 },
   ])
   const titles = async (limit: number) =>
-    (await notes.list(db, { id: 'bob', email: 'bob@example.com' }, { limit })).map(({ note }) => note.title)
+    (await noteRows.list(db, { id: 'bob', email: 'bob@example.com' }, { limit })).map(({ title }) => title)
   expect(await titles(10)).toEqual(['newer', 'older'])
   expect(await titles(1)).toEqual(['newer'])
 })

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 
 import { readPaths } from '../../engine/dev/project/page-paths.ts'
-import { texts } from '../../engine/messages/en.ts'
+import { texts } from '../../engine/texts/messages/en.ts'
 import * as english from '../../src/messages/en.ts'
 import { createFetch, createRawFetch } from '../../engine/test/fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'

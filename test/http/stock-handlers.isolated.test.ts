@@ -5,16 +5,15 @@ import { Agent, type IncomingMessage, request as send } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { Account } from '../../engine/contract/account.ts'
-import { users } from '../../engine/db/users.ts'
+import { Account } from '../../engine/contract/built-in/account.ts'
+import { users } from '../../engine/db/accounts/users.ts'
 import { notes, shares } from '../../db/notes.ts'
-import { sessions } from '../../engine/db/sessions.ts'
+import { sessions } from '../../engine/db/accounts/sessions.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { Services } from '../../engine/services.ts'
 import { createContext } from '../../engine/guard/authentication.ts'
 import { compile } from '../../engine/http/protocols/compile.ts'
-import { withCheckedOutput } from '../../engine/values/declared.ts'
-import type { WireFormat } from '../../engine/http/server/handler.ts'
+import { withCheckedOutput } from '../../engine/define-app/declared.ts'
+import type { HandlerParts, RunCall, WireFormat } from '../../engine/http/server/handler.ts'
 import { type Service, startService } from '../fixtures/service.ts'
 
 // Compares two services with the same production settings. One service calls procedures with the handler of the service
@@ -38,13 +37,17 @@ async function startStockService() {
   vi.doMock('../../engine/http/server/handler.ts', async (original) => {
     const { createHandler, createRunCall } =
       await original<typeof import('../../engine/http/server/handler.ts')>()
-    const { createStockRunCall } = await import('../fixtures/stock-handlers.ts')
-    const createRun = (format: WireFormat) =>
-      format.isDatastar ? createRunCall(format) : createStockRunCall()
+    // Imported by the first call, because the file imports files that import this module.
+    let stockRun: RunCall | undefined
+    const runStock: RunCall = async (call) => {
+      stockRun ??= (await import('../fixtures/stock-handlers.ts')).createStockRunCall()
+      return stockRun(call)
+    }
+    const createRun = (format: WireFormat) => (format.isDatastar ? createRunCall(format) : runStock)
     return {
       createRunCall: createRun,
-      createHandler: (services: Services, format: WireFormat, run = createRun(format)) =>
-        createHandler(services, format, run),
+      createHandler: (parts: HandlerParts, format: WireFormat, run = createRun(format)) =>
+        createHandler(parts, format, run),
     }
   })
   const { startService } = await import('../fixtures/service.ts')

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 
 import { languages } from '../../engine/contract/languages.ts'
 import { scopes } from '../../engine/contract/meta.ts'
-import { namesOf } from '../../engine/scope-resources.ts'
-import * as engine from '../../engine/texts.ts'
+import { namesOf } from '../../engine/app/scope-resources.ts'
+import * as engine from '../../engine/texts/engine-texts.ts'
 import { app } from '../../src/app.ts'
 import { createPageTranslator } from '../../engine/html/page-translator.ts'
 import { catalogues, negotiateLanguage } from '../../src/texts.ts'
-import { createTranslation } from '../../engine/translation/index.ts'
+import { createTranslation } from '../../engine/texts/translation.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 
 describe.each(languages)('the texts of the engine in %s', (language) => {

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { sessions } from '../../engine/db/sessions.ts'
+import { sessions } from '../../engine/db/accounts/sessions.ts'
 import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { serverDatabase } from '../fixtures/operator.ts'
 import { freePort } from '../../engine/dev/testing/postgres.ts'

@@ -1,8 +1,8 @@
 import { and, eq, like } from 'drizzle-orm'
 
-import { users } from '../../engine/db/users.ts'
+import { users } from '../../engine/db/accounts/users.ts'
 import { counter } from '../../db/counter.ts'
-import type { Database } from '../../engine/db/database.ts'
+import type { Database } from '../../engine/db/connection/database.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'

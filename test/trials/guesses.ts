@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 
-import { rateLimits } from '../../engine/rate-limits.ts'
+import { rateLimits } from '../../engine/app/rate-limits.ts'
 import { forEachConcurrently } from './concurrency.ts'
 import { type HttpResponse, sendRequest } from './http-client.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 
-import { findOrCreate } from '../../engine/db/users.ts'
-import type { Database } from '../../engine/db/database.ts'
+import { findOrCreate } from '../../engine/db/accounts/users.ts'
+import type { Database } from '../../engine/db/connection/database.ts'
 import { open } from '../../db/index.ts'
 
 /**

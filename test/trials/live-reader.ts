@@ -5,6 +5,7 @@ import { getEventIteratorSchemaDetails } from '@orpc/contract'
 import type * as z from 'zod'
 
 import { contract, type LiveUpdate, type TopicName } from '../../contract/index.ts'
+import { fromNewAddress } from './addresses.ts'
 import { type Mark, type Marks, marksOf, StateChecker } from './live-marks.ts'
 
 // All durations are in milliseconds.
@@ -45,6 +46,7 @@ export function readStream(
   const path = isRest ? `/api/live?topics=${topics.join()}` : '/rpc/live/watch'
   const headers = {
     cookie,
+    ...fromNewAddress(),
     ...(!isRest && { 'content-type': 'application/json' }),
     ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
   }

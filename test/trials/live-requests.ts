@@ -9,6 +9,7 @@ import {
 } from '../../contract/client.ts'
 import type { FaultContext } from './live-faults.ts'
 import type { Marks } from './live-marks.ts'
+import { fromNewAddress } from './addresses.ts'
 import { signIn } from './service-process.ts'
 
 // All durations are in milliseconds.
@@ -64,10 +65,9 @@ export const tokenOf = (cookie: string) => decodeURIComponent(cookie).replace(/^
 export const fetchInTime: typeof fetch = (input, init) =>
   fetch(input, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT) })
 
-let addresses = 0
 /** Signs in from a new IP address, because better-auth limits the sign-ins of one address. */
 export const signInFromAnywhere = ({ origin, dataDir }: { origin: string; dataDir: string }, email: string) =>
-  signIn(origin, email, dataDir, { 'x-forwarded-for': `10.0.${++addresses >> 8}.${addresses & 255}` })
+  signIn(origin, email, dataDir, fromNewAddress())
 
 /** Codes of errors that a fault explains. UNDEFINED: the request had no response. */
 const OUTAGES = ['SERVICE_UNAVAILABLE', 'UNDER_WAY', 'UNDEFINED']

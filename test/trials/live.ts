@@ -53,7 +53,6 @@ const settings = {
   ANSWER_TIMEOUT: '10',
   TRUSTED_PROXIES: '127.0.0.1',
   MAX_PERSON_STREAMS: '20000',
-  MAX_ADDRESS_STREAMS: '20000',
 }
 const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)
 

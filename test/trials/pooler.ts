@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,8 +11,9 @@ import { createClient, createRestClient } from '../../contract/client.ts'
 import { cookieOf } from '../../engine/dev/testing/index.ts'
 import { freePort, startPostgres } from '../../engine/dev/testing/postgres.ts'
 import { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
+import { readCode } from './service-process.ts'
 
-// Runs the built service through PgBouncer in transaction mode: `npm run trial:pooler`.
+// Runs the built service through PgBouncer in transaction mode: `npm run trial pooler`.
 
 const CONNECTIONS = 64
 const INCREMENTS = 100
@@ -69,12 +70,7 @@ const post = async (path: string, body: object = {}) => {
 
 async function signIn(email: string) {
   await post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-  const outbox = join(folder, 'outbox')
-  const messages = await Promise.all(
-    (await readdir(outbox)).map((name) => readFile(join(outbox, name), 'utf8')),
-  )
-  const message = messages.find((text) => text.includes(email)) ?? ''
-  const otp = /^Subject: (\d{6})/m.exec(message)?.[1]
+  const otp = await readCode(email, folder)
   const { headers } = await post('/api/auth/sign-in/email-otp', { email, otp })
   return { cookie: cookieOf(headers) }
 }

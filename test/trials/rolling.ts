@@ -42,7 +42,7 @@ async function areValidEverywhere(services: readonly Service[], cookies: readonl
 
 await trial('rolling', async (report) => {
   const { url } = await startDurablePostgres()
-  const settings = { DATABASE_URL: url, TRUSTED_PROXIES: 'loopback', STOP_DELAY: '3' }
+  const settings = { DATABASE_URL: url, TRUSTED_PROXIES: 'loopback' }
   const environments = await createInstanceSettings(2, settings)
   const services = await Promise.all(environments.map((environment) => startService(environment)))
   const balancer = await startBalancer(services)

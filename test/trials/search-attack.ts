@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 
 import { open } from '../../db/index.ts'
-import { findOrCreate } from '../../engine/db/users.ts'
+import { findOrCreate } from '../../engine/db/accounts/users.ts'
 import { quantile, sendRequest } from './http-client.ts'
 import { signIn, startService } from './service-process.ts'
 import type { Report } from './trial.ts'

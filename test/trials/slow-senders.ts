@@ -31,8 +31,8 @@ const LATENCY_LIMIT = { ratio: 3, milliseconds: 25 }
 const TIMEOUT = 60_000
 const HOST = 'host: 127.0.0.1\r\n'
 /**
- * Concurrent incomplete bodies from one address. `count` is above MAX_INCOMPLETE, and above the limit of one address (a
- * quarter of MAX_INCOMPLETE).
+ * Concurrent incomplete bodies from one address. `count` is above MAX_INCOMPLETE of engine/http/server/body-limits.ts, and above
+ * the limit of one address (a quarter of MAX_INCOMPLETE).
  */
 const INCOMPLETE_BODIES = { count: 1000, timeLimit: 34_000 }
 

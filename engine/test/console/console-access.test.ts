@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 
 import { createAccess } from '../../console/access.ts'
-import { mayHaveConsole } from '../../serve.ts'
+import { mayHaveConsole } from '../../start/serve.ts'
 import { startConsole } from '../fixtures/console.ts'
 
 const developerConsole = await startConsole()

@@ -82,7 +82,7 @@ describe('people.signIn', () => {
 
   test('says that a banned person cannot sign in', async () => {
     const { path } = await linkOf('charles')
-    const { users } = await import('../../db/users.ts')
+    const { users } = await import('../../db/accounts/users.ts')
     const { eq } = await import('drizzle-orm')
     const isCharles = eq(users.email, samplePeople.charles.email)
     await services.db.update(users).set({ banned: true }).where(isCharles)
@@ -150,7 +150,7 @@ describe('procedures.call', () => {
 
   test('signs in again after the end of the session', async () => {
     await client.procedures.call({ ...create, caller: { person: 'admin', scopes: null } })
-    const { sessions } = await import('../../db/sessions.ts')
+    const { sessions } = await import('../../db/accounts/sessions.ts')
     await services.db.delete(sessions)
 
     const { status } = await client.procedures.call({ ...create, caller: { person: 'admin', scopes: null } })

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import type { RecordedRequest } from '../../console/contract.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../call/context.ts'
 import { recordCall, recordings } from '../../telemetry/recording.ts'
 import { startConsole } from '../fixtures/console.ts'
 
@@ -68,16 +68,19 @@ describe('requests.watch', () => {
 
   test('assigns statements of concurrent requests to their own request', async () => {
     const found = await watching(async ({ next }) => {
+      await call('shelves.create', { name: 'Old' })
+      const { calls } = await next(isCallOf('shelves.create'))
+      const { id } = JSON.parse(calls[0]?.output ?? '') as { id: number }
       const names = ['A', 'B', 'C', 'D', 'E']
-      const all = names.map((name) => call('shelves.create', { name }))
+      const all = names.map((name) => call('shelves.rename', { id, name }))
       const requests = []
-      for (const _ of names) requests.push(await next(isCallOf('shelves.create')))
+      for (const _ of names) requests.push(await next(isCallOf('shelves.rename')))
       await Promise.all(all)
       return requests
     })
 
     for (const { statements } of found)
-      expect(statements.filter(({ text }) => text.startsWith('insert into "shelves"'))).toHaveLength(1)
+      expect(statements.filter(({ text }) => text.startsWith('update "shelves"'))).toHaveLength(1)
   })
 
   test('shows the declared error of a call', async () => {
@@ -151,7 +154,7 @@ describe('requests.watch', () => {
 })
 
 describe('a recording', () => {
-  const statement = { name: 'test', text: 'select 1', values: [] }
+  const statement = { name: 'test', text: 'select 1', isInTransaction: false }
   const run = () => Promise.resolve()
 
   test('that the last watcher has left is not shown to the next watcher', async () => {

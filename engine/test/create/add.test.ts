@@ -6,10 +6,11 @@ import { format } from 'prettier'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { contentsOf } from '../../dev/create/add.ts'
-import { type Plan, planResource } from '../../dev/create/plan.ts'
-import { planRemoval } from '../../dev/create/remove.ts'
-import { chooseNames, singularsOf } from '../../dev/create/resource-names.ts'
+import { contentsOf } from '../../dev/create/resources/add.ts'
+import { findParent } from '../../dev/create/resources/parents.ts'
+import { type Plan, planResource } from '../../dev/create/resources/plan.ts'
+import { planRemoval } from '../../dev/create/resources/remove.ts'
+import { chooseNames, singularsOf } from '../../dev/create/resources/resource-names.ts'
 import { writeFiles } from '../../dev/create/folder.ts'
 import { readTemplate } from '../../dev/create/template.ts'
 
@@ -27,6 +28,14 @@ function createProject(options: { bare?: true } = {}) {
   return {
     folder,
     plan: (name: string, hasPage = true) => planResource(folder, template, { name, hasPage }),
+    planShared: (name: string) =>
+      planResource(folder, template, { name, kind: { type: 'shared' }, hasPage: true }),
+    planWithin: (name: string, of: string) =>
+      planResource(folder, template, {
+        name,
+        kind: { type: 'within', parent: findParent(folder, of) },
+        hasPage: true,
+      }),
   }
 }
 
@@ -255,6 +264,153 @@ describe('the plan of a new resource', () => {
 
     expect(readdirSync(folder, { recursive: true })).toEqual(before)
     expect(readFileSync(join(folder, 'src/app.ts'), 'utf8')).not.toContain(`${name},\n    ${name}`)
+  })
+})
+
+/** Creates a project with projects that people share, tickets within, and comments within tickets. */
+function createTracker(options: { bare?: true } = {}) {
+  const project = createProject(options)
+  writePlan(project.folder, project.planShared('book-projects'))
+  writePlan(project.folder, project.planWithin('issues', 'book-projects'))
+  writePlan(project.folder, project.planWithin('comments', 'issues'))
+  return project
+}
+
+describe('the plan of a resource that people share, and of a resource within a parent', () => {
+  test.each([{}, { bare: true as const }])(
+    'adds two lines to each index, and no other change: %j',
+    (options) => {
+      const { folder, planShared, planWithin } = createProject(options)
+      writePlan(folder, planShared('projects'))
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+
+      const { created, indexes } = planWithin('tickets', 'projects')
+
+      expect([...created.keys()].filter((file) => files.includes(file))).toEqual([])
+      expect(indexes.map(({ file }) => file)).toEqual(['contract/index.ts', 'src/app.ts', 'app/views.ts'])
+      for (const { file, content = '' } of indexes) {
+        const before = readFileSync(join(folder, file), 'utf8').split('\n')
+        expect(content.split('\n').filter((line) => !before.includes(line))).toHaveLength(2)
+      }
+    },
+  )
+
+  test('has no trace of the samples and their marks, and no mistakes in the syntax', () => {
+    const { planShared, planWithin } = createTracker()
+
+    for (const { created } of [
+      planShared('walls'),
+      planWithin('stories', 'book-projects'),
+      planWithin('steps', 'comments'),
+    ])
+      for (const [file, code] of created) {
+        expect(code).not.toMatch(/idea|garden|plant|\/\/ #/i)
+        expect(mistakesIn(code, file)).toEqual([])
+      }
+  })
+
+  test('uses each form of both names in its place', () => {
+    const { created } = createTracker().planWithin('short-stories', 'book-projects')
+
+    const contract = created.get('contract/short-stories.ts')
+    expect(contract).toContain("path: '/api/book-projects/{bookProjectId}/short-stories'")
+    expect(contract).toContain("of: 'bookProjectId'")
+    expect(contract).toContain("inBookProject('LIST_SHORT_STORIES')")
+    expect(contract).toContain("message: 'Book project not found'")
+    expect(contract).toContain("description: 'Adds a new short story to a book project.'")
+    const table = created.get('db/short-stories.ts')
+    expect(table).toContain("import { bookProjectRows, bookProjects } from './book-projects.ts'")
+    expect(table).toContain("within(bookProjectRows, 'bookProjectId')")
+    expect(created.get('src/short-stories.ts')).toContain("viewer: ['LIST_SHORT_STORIES'],")
+    expect(created.get('test/cases/short-stories.ts')).toContain("share } from './book-projects.ts'")
+    expect(created.get('app/views/short-stories.tsx')).toContain(
+      "noShortStories: 'The book project has no short stories.'",
+    )
+  })
+
+  test('has the article that fits the name', () => {
+    const { created } = createProject().planShared('issues')
+
+    expect(created.get('contract/issues.ts')).toContain("summary: 'Remove a person from an issue'")
+  })
+
+  test('replaces no name within a name', () => {
+    const project = createProject()
+    writePlan(project.folder, project.planShared('plants'))
+
+    const { created } = project.planWithin('gardens', 'plants')
+
+    expect(created.get('contract/gardens.ts')).toContain("path: '/api/plants/{plantId}/gardens'")
+    expect(created.get('db/gardens.ts')).toContain("within(plantRows, 'plantId')")
+  })
+
+  test('has only the owner as relation if the parent has no members', () => {
+    const { created } = createProject().planWithin('stories', 'ideas')
+
+    expect(created.get('src/stories.ts')).toContain(
+      "owner: ['LIST_STORIES', 'CREATE_STORY', 'EDIT_STORY'],\n  },",
+    )
+    expect([...created.values()].join('')).not.toMatch(/FORBIDDEN|viewer|share/)
+  })
+
+  test('has the roles of the parent, of which the first may edit', async () => {
+    const project = createProject()
+    writePlan(project.folder, project.planShared('projects'))
+    const path = join(project.folder, 'db/projects.ts')
+    const code = readFileSync(path, 'utf8').replace("['editor', 'viewer']", "['agent', 'guest', 'reader']")
+    writeFileSync(path, await format(code, { parser: 'typescript', endOfLine: 'crlf' }))
+
+    const { created } = project.planWithin('tickets', 'projects')
+
+    const permissions = /permissions: (\{[^}]*\})/.exec(created.get('src/tickets.ts') ?? '')?.[1]
+    expect(permissions?.match(/\w+(?=: \['LIST_TICKETS')/g)).toEqual(['owner', 'agent', 'guest', 'reader'])
+    expect(permissions?.match(/\w+(?=:.*'EDIT_TICKET')/g)).toEqual(['owner', 'agent'])
+    expect(created.get('test/tickets.test.ts')).toContain("share('reader')")
+  })
+
+  test.each([
+    ['parties', 'there is no such resource. Possible parents: ideas, bookProjects, issues, comments'],
+    ['rows', 'db/rows.ts exports no rows of a known form'],
+  ])('is refused for the parent %s', (of, reason) => {
+    const { folder, plan, planWithin } = createTracker()
+    writePlan(folder, plan('rows'))
+    writeFileSync(join(folder, 'db/rows.ts'), 'export const rows = pgTable()\n')
+
+    expect(() => planWithin('stories', of)).toThrow(reason.replace('bookProjects', 'book-projects'))
+  })
+
+  test('is refused for the name of a field of live.watch', () => {
+    expect(() => createTracker().planWithin('topics', 'issues')).toThrow('topics is a field of live.watch')
+  })
+
+  test('is refused if the cases of the parent cannot share, or its roles are unknown', () => {
+    const { folder, planWithin } = createTracker()
+    const change = (file: string, from: string, to: string) => {
+      writeFileSync(join(folder, file), readFileSync(join(folder, file), 'utf8').replace(from, to))
+    }
+    change('test/cases/issues.ts', 'export { share }', '')
+    expect(() => planWithin('stories', 'issues')).toThrow('test/cases/issues.ts exports no function share')
+    change('db/book-projects.ts', "['editor', 'viewer']", 'roles')
+    expect(() => planWithin('stories', 'book-projects')).toThrow('no table of members with the column role')
+  })
+
+  test('has another name for one item if the table of the members has the name of another table', () => {
+    const { folder, planShared } = createProject()
+    const path = join(folder, 'db/migrations/0000_ideas.sql')
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"ideas"', '"project_members"'))
+
+    expect(planShared('projects').names.snakeOne).toBe('project_item')
+  })
+
+  test('can be removed, each kind as it was added', () => {
+    const { folder } = createTracker()
+
+    for (const name of ['book-projects', 'issues', 'comments'])
+      expect(planRemoval(folder, template, name)).toMatchObject({ changed: [] })
+    expect(planRemoval(folder, template, 'issues').users).toContain('db/comments.ts')
+    expect(planRemoval(folder, template, 'book-projects').files).toContain(
+      'app/views/book-projects-members.tsx',
+    )
   })
 })
 

@@ -1,8 +1,8 @@
 import { format } from 'prettier'
 import { describe, expect, test } from 'vitest'
 
-import { addTo, type Edits } from '../../dev/create/edits.ts'
-import { removeFrom } from '../../dev/create/removals.ts'
+import { addTo, type Edits } from '../../dev/create/resources/edits.ts'
+import { removeFrom } from '../../dev/create/resources/removals.ts'
 
 const edits: Edits = {
   imports: [{ names: ['loans', 'loansTopic'], from: './loans.ts' }],

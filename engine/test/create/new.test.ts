@@ -18,7 +18,7 @@ import { toNames } from '../../dev/create/names.ts'
 import { quoteWord } from '../../dev/create/shell.ts'
 import { readTemplate, readTemplateFiles } from '../../dev/create/template.ts'
 import { homePage } from '../../html/home.ts'
-import { readSettings } from '../../settings.ts'
+import { readSettings } from '../../settings/settings.ts'
 
 const TEMPLATE = 'engine/dev/create/template'
 const versions = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { planJoin } from '../../dev/create/snapshots.ts'
+import { planJoin } from '../../dev/create/migration/snapshots.ts'
 
 interface State {
   prevId: string

@@ -1,14 +1,17 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { bigint, pgTable, text } from 'drizzle-orm/pg-core'
 import { nextCursor } from 'tallystick-contract/internal'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import * as account from '../../db/account.ts'
+import * as account from '../../db/accounts/account.ts'
 import { hasAcceptedVersion, updatedIfChanged } from '../../db/columns.ts'
 import { isAfterPosition, limitBytes, pageParameters, type PageRequest } from '../../db/pagination.ts'
-import { selectWith } from '../../db/personal-data.ts'
+import { selectWith } from '../../db/accounts/personal-data.ts'
+import { everybody } from '../../db/rows/everybody.ts'
+import { rows } from '../../db/rows/index.ts'
 import { requireRow } from '../../db/statements.ts'
-import { users } from '../../db/users.ts'
-import { newestFirst, newestFirstByText, readPage } from '../../lists/pagination.ts'
+import { users } from '../../db/accounts/users.ts'
+import { newestFirst, newestFirstByText, readPage } from '../../procedures/lists/pagination.ts'
 import { tableOf } from '../fixtures/column-kinds.ts'
 import { openKinds } from '../fixtures/kinds-database.ts'
 import { cursorOf } from '../fixtures/sorted-list.ts'
@@ -42,7 +45,7 @@ describe.each(cells)('a column of $kind on $database', (cell) => {
     requireRow(
       await db
         .update(table)
-        .set({ ...changes, ...updatedIfChanged(table, changes) })
+        .set({ ...changes, ...updatedIfChanged(columns, changes) })
         .where(and(eq(table.id, id), hasAcceptedVersion(table.version, [version])))
         .returning(),
     )
@@ -100,6 +103,27 @@ describe.each(cells)('a column of $kind on $database', (cell) => {
     expect(second.updatedAt.getTime()).toBeGreaterThanOrEqual(inserted.updatedAt.getTime())
     expect(third).toMatchObject({ required: other, optional: null, version: isNullable ? 3 : 2 })
     expect(fourth).toMatchObject({ ...changed, version: isNullable ? 4 : 2 })
+  })
+
+  test('has the values of each change by rows, and of no change before', async () => {
+    const anyRows = rows(table, {
+      visible: everybody(),
+      create: ['required'],
+      update: ['required', 'optional'],
+    })
+    const { id } = await insert()
+    const person = { id: crypto.randomUUID(), email: 'ada@example.com' }
+    const set = (values: object, versions: number[]) => anyRows.update(db, person, id, values, { versions })
+
+    // Each combination of fields twice, because the first change prepares a statement.
+    expect(await set(changed, [1])).toMatchObject({ ...changed, version: 2 })
+    expect(await set(filled, [1])).toBeUndefined()
+    expect(await set(filled, [2])).toMatchObject({ ...filled, version: 3 })
+    expect(await set(row(other, null), [1, 3])).toMatchObject({ ...row(other, null), version: 4 })
+    expect(await set(row(value, null), [4, 1])).toMatchObject({ ...row(value, null), version: 5 })
+    expect(await set({ required: value }, [5])).toMatchObject({ ...row(value, null), version: 5 })
+    expect(await anyRows.remove(db, person, id, { versions: [4] })).toBeUndefined()
+    expect(await anyRows.remove(db, person, id, { versions: [5] })).toMatchObject({ id, version: 5 })
   })
 
   test('counts the change to the value of another column once', async () => {
@@ -163,6 +187,29 @@ test.each(cells.filter(({ kind }) => kind === 'text'))(
   },
 )
 
+test.each(cells.filter(({ kind }) => kind === 'text'))(
+  'the value of an update function is computed for each change on $database',
+  async ({ db }) => {
+    let count = 0
+    const changing = pgTable('kind text', {
+      id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+      required: text().notNull(),
+      optional: text().$onUpdateFn(() => String(++count)),
+    })
+    const [{ id } = { id: 0 }] = await db.insert(changing).values({ required: '' }).returning()
+    const anyRows = rows(changing, { visible: everybody(), create: ['required'], update: ['required'] })
+    const set = (required: string) =>
+      anyRows.update(db, { id: crypto.randomUUID(), email: '' }, id, { required })
+
+    const first = await set('a')
+    const second = await set('b')
+
+    expect(first).toMatchObject({ required: 'a', optional: expect.stringMatching(/^[0-9]+$/) })
+    expect(second).toMatchObject({ required: 'b' })
+    expect(second?.optional).not.toBe(first?.optional)
+  },
+)
+
 const cellsOf = (name: string) => cells.filter(({ kind }) => kind === name)
 
 test.each(cellsOf('numeric with scale'))(
@@ -174,7 +221,7 @@ test.each(cellsOf('numeric with scale'))(
 
     const [updated] = await db
       .update(table)
-      .set({ ...values, ...updatedIfChanged(table, values) })
+      .set({ ...values, ...updatedIfChanged(getTableColumns(table), values) })
       .where(eq(table.id, inserted.id))
       .returning()
 

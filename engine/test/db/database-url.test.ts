@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseDatabaseUrl } from '../../db/database-url.ts'
+import { parseDatabaseUrl } from '../../db/connection/database-url.ts'
 
 const serversOf = (url: string) => parseDatabaseUrl(url).servers.map(({ host, port }) => `${host} ${port}`)
 

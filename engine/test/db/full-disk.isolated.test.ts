@@ -10,7 +10,7 @@ vi.mock('node:fs/promises', async (original) => ({
   statfs: () => Promise.resolve(disk),
 }))
 
-const { start } = await import('../../db/embedded.ts')
+const { start } = await import('../../db/connection/embedded.ts')
 
 test('the embedded database refuses writes while its disk is almost full', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-disk-'))

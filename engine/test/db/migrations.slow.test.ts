@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { inspect } from '../../db/inspection.ts'
-import { readMigrations } from '../../db/migration-files.ts'
+import { readMigrations } from '../../db/migrate/migration-files.ts'
 import { emptyDatabases, kindsOfDatabases, migrate, writeMigrations } from '../fixtures/migrations.ts'
 
 const first = { '1_first': 'create table first (id int)' }
@@ -25,14 +25,14 @@ describe.each(kindsOfDatabases)('on %s', { timeout: 180_000 }, (kind) => {
     const url = await emptyDatabases[kind]()
     await migrate(url, writeMigrations({ ...first, ...younger }))
     const merged = writeMigrations({ ...first, ...older, ...younger })
-    const before = await inspect(url, merged)
+    const before = await inspect(url, { migrationsFolder: merged })
 
     const { applied, tables } = await migrate(url, merged)
 
     expect(before.pending).toEqual(['2_older'])
     expect(applied).toEqual(['2_older'])
     expect(tables).toEqual(['first', 'older', 'younger'])
-    expect((await inspect(url, merged)).pending).toEqual([])
+    expect((await inspect(url, { migrationsFolder: merged })).pending).toEqual([])
   })
 
   test('migrations are applied in the order of the journal', async () => {

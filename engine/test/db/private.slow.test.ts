@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { start } from '../../db/embedded.ts'
-import { makeContentsPrivate, makePrivate } from '../../db/private.ts'
+import { start } from '../../db/connection/embedded.ts'
+import { makeContentsPrivate, makePrivate } from '../../db/connection/private.ts'
 import { createMailer } from '../../identity/mail.ts'
 import { readSettings } from '../fixtures/settings.ts'
 
@@ -216,7 +216,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     const folder = await makeFolder()
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)
-    const script = `import { readSettings } from './engine/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} }, { id: '', name: '', rateLimits: new Map() })`
+    const script = `import { readSettings } from './engine/settings/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} }, { id: '', name: '', rateLimits: new Map() })`
 
     await runCode(script, { TSX_DISABLE_CACHE: '1' }, { uid: NOBODY, gid: NOBODY })
 

@@ -2,9 +2,9 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../db/accounts/users.ts'
 import { createTallystick, newEmail, startService } from '../fixtures/service.ts'
-import { listShelves, shelves } from '../library/db.ts'
+import { shelfRows, shelves } from '../library/db.ts'
 
 const server = await startService()
 
@@ -50,7 +50,7 @@ test.each(databases)('a list on %s returns each time exactly', async (_, open) =
       await db.delete(shelves).where(eq(shelves.userId, user.id))
       const values = times.map((createdAt) => ({ userId: user.id, name: 'Name', createdAt }))
       const inserted = await db.insert(shelves).values(values).returning()
-      const listed = await listShelves(db, user, { limit: 1000 })
+      const listed = await shelfRows.list(db, user, { limit: 1000 })
 
       const createdAt = new Map(listed.map((shelf) => [shelf.id, shelf.createdAt]))
       expect(inserted.map(({ id }) => createdAt.get(id))).toEqual(times)

@@ -172,8 +172,10 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
     })
 
     test('checks the authorization before If-Match', async () => {
-      const [{ client: ada }, { client: bob }] = [await person(), await person()]
+      const email = newEmail()
+      const [{ client: ada }, { client: bob }] = [await person(), await person(email)]
       const { id } = await ada.shelves.create({ name: 'Plan' })
+      await ada.shelves.share({ id, email, role: 'reader' })
       const input = { name: 'His' }
 
       await expect(bob.shelves.rename({ id, ...input }, ifMatch('"0"'))).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../db/accounts/users.ts'
 import { addBook } from '../fixtures/books.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { serveWithLog } from '../fixtures/logged-server.ts'

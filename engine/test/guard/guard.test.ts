@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { users } from '../../db/users.ts'
-import { sessions } from '../../db/sessions.ts'
+import { users } from '../../db/accounts/users.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import { addBook } from '../fixtures/books.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService, transports } from '../fixtures/service.ts'

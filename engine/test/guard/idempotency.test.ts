@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { safe } from 'tallystick-contract'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../db/accounts/users.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
-import { idempotency, tryLock } from '../../db/idempotency.ts'
+import { idempotency, tryLock } from '../../db/accounts/idempotency.ts'
 import { addBook } from '../fixtures/books.ts'
 import { createFetch } from '../fixtures/http.ts'
 import {

@@ -3,13 +3,13 @@ import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { isChange, type Meta, metaOf } from '../../contract/meta.ts'
-import type { Context } from '../../context.ts'
-import * as audit from '../../db/audit.ts'
-import { users } from '../../db/users.ts'
-import { sessions } from '../../db/sessions.ts'
+import type { Context } from '../../call/context.ts'
+import * as audit from '../../db/accounts/audit.ts'
+import { users } from '../../db/accounts/users.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import { createContext } from '../../guard/authentication.ts'
 import { withCaller } from '../../guard/index.ts'
-import * as operator from '../../operator/admin.ts'
+import * as operator from '../../operator/people/admin.ts'
 import { addBook } from '../fixtures/books.ts'
 import { cookiesAfter, createFetch, signInOverHttp } from '../fixtures/http.ts'
 import { redirectUri, registerApp } from '../fixtures/oauth-app.ts'
@@ -229,8 +229,12 @@ describe('an impersonation', () => {
     const refused = await post(`/api/shelves/${id}/share`, { email, role: 'editor' }, cookie)
 
     expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN', defined: true } })
-    const shares = await db.select().from(shelfShares).where(eq(shelfShares.shelfId, id))
-    expect(shares).toEqual([{ shelfId: id, email, role: 'reader' }])
+    const { email: address, role } = shelfShares
+    const shares = await db
+      .select({ email: address, role })
+      .from(shelfShares)
+      .where(eq(shelfShares.shelfId, id))
+    expect(shares).toEqual([{ email, role: 'reader' }])
     expect(await call('PATCH', `/api/shelves/${id}`, { name: 'Changed' }, { cookie })).toMatchObject({
       status: 200,
       body: { name: 'Changed', can: { SHARE_SHELF: true } },

@@ -5,10 +5,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import type { Call } from '../../http/server/protocol.ts'
-import { createRequestReader } from '../../http/server/request.ts'
-import { readTarget } from '../../http/server/target.ts'
-import { limitConcurrency } from '../../lists/concurrency.ts'
-import { queueListRead } from '../../lists/list-queue.ts'
+import { createRequestReader, readTarget } from '../../http/server/request.ts'
+import { limitConcurrency } from '../../guard/concurrency.ts'
+import { queueListRead } from '../../procedures/lists/list-queue.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 
@@ -84,10 +83,10 @@ describe('a waiting list', () => {
   })
 
   test('has a client that has closed the connection', async () => {
-    const { createCall } = createRequestReader(service.services, () => () => undefined)
+    const { createCall } = createRequestReader(service.services)
     const calls: Call[] = []
     const server = createServer((request) => {
-      calls.push(createCall(request, readTarget(request, service.origin), undefined, 0))
+      calls.push(createCall({ request, target: readTarget(request, service.origin), limit: 0 }))
     }).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')

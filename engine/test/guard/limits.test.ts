@@ -1,13 +1,13 @@
 import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { verifications } from '../../db/users.ts'
+import { verifications } from '../../db/accounts/users.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
-import { rateLimitCounters } from '../../db/rate-limits.ts'
-import { put, records } from '../../db/oauth.ts'
-import { sessions } from '../../db/sessions.ts'
+import { rateLimitCounters } from '../../db/accounts/rate-limits.ts'
+import { put, records } from '../../db/accounts/oauth.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import { networkOf } from '../../guard/networks.ts'
-import { rateLimits } from '../../rate-limits.ts'
+import { rateLimits } from '../../app/rate-limits.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { createTallystick, newEmail, startService } from '../fixtures/service.ts'
 

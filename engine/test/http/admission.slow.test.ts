@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
+import { MAX_INCOMPLETE } from '../../http/server/body-limits.ts'
 import { createApp } from '../../http/server/app.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
@@ -10,7 +11,7 @@ import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }
 
-const service = await startService({ MAX_REQUESTS: '4', MAX_INCOMPLETE: '16', TRUSTED_PROXIES: '127.0.0.1' })
+const service = await startService({ MAX_REQUESTS: '4', TRUSTED_PROXIES: '127.0.0.1' })
 const server = createApp(service.services).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
@@ -19,6 +20,9 @@ afterAll(() => {
 })
 const call = createFetch({ origin: `http://127.0.0.1:${port}` })
 const cookie = await service.signIn(newEmail())
+
+/** Maximum number of incomplete requests of one address, or of one IPv6 /64. */
+const OF_ADDRESS = MAX_INCOMPLETE / 4
 
 const BODY = JSON.stringify({ by: 'Ada' })
 const sockets: Socket[] = []
@@ -89,8 +93,8 @@ const waitForEnded = (halves: Half[], count: number) =>
 
 describe('incomplete requests', () => {
   test('do not delay complete requests of the same address, with or without a body', async () => {
-    const halves = await sendHalves(times(100, () => '198.51.100.1'))
-    await waitForEnded(halves, 96)
+    const halves = await sendHalves(times(OF_ADDRESS + 36, () => '198.51.100.1'))
+    await waitForEnded(halves, 36)
 
     const from = { 'x-forwarded-for': '198.51.100.1' }
     for (const [method, path, body] of [
@@ -99,11 +103,11 @@ describe('incomplete requests', () => {
       ['POST', '/api/visits/add', BODY],
     ] as const)
       expect(await call(method, path, body, from)).toMatchObject({ status: 200 })
-    expect(statusesOf(halves)).toEqual([...times(96, () => 408), ...times(4, () => 0)])
+    expect(statusesOf(halves)).toEqual([...times(36, () => 408), ...times(OF_ADDRESS, () => 0)])
   })
 
   test('receive an error, and their connections close', async () => {
-    const [first] = await sendHalves(times(5, () => '198.51.100.2'))
+    const [first] = await sendHalves(times(OF_ADDRESS + 1, () => '198.51.100.2'))
 
     await expect.poll(() => first?.closed(), WAIT).toBe(true)
     expect(first?.said()).toContain('"code":"REQUEST_TIMEOUT"')
@@ -112,36 +116,40 @@ describe('incomplete requests', () => {
 
   test('of one address do not end requests of another address', async () => {
     const slow = await sendHalf('203.0.113.7')
-    await waitForEnded(await sendHalves(times(50, () => '198.51.100.3')), 46)
+    await waitForEnded(await sendHalves(times(OF_ADDRESS + 40, () => '198.51.100.3')), 40)
 
     expect(await slow.finish()).toBe(200)
   })
 
   test('of several addresses do not end requests of an address with fewer', async () => {
     const slow = await sendHalf('203.0.113.10')
-    await waitForEnded(await sendHalves(times(50, (index) => `198.51.100.${20 + (index % 8)}`)), 35)
+    const halves = await sendHalves(times(MAX_INCOMPLETE + 40, (index) => `198.51.100.${20 + (index % 8)}`))
+    await waitForEnded(halves, 41)
 
     expect(await slow.finish()).toBe(200)
   })
 
   test('of one IPv6 /64 network count together', async () => {
-    const halves = await sendHalves(times(6, (index) => `2001:db8:1:2:${index}::1`))
+    const halves = await sendHalves(times(OF_ADDRESS + 2, (index) => `2001:db8:1:2:${index}::1`))
     const other = await sendHalf('2001:db8:1:3::1')
     await waitForEnded(halves, 2)
 
-    expect(statusesOf(halves)).toEqual([408, 408, 0, 0, 0, 0])
+    expect(statusesOf(halves)).toEqual([408, 408, ...times(OF_ADDRESS, () => 0)])
     expect(await other.finish()).toBe(200)
   })
 
   test('of many /64 networks in one /48 do not end requests of another address', async () => {
     const slow = await sendHalf('203.0.113.11')
-    await waitForEnded(await sendHalves(times(30, (index) => `2001:db8:9:${index}::1`)), 15)
+    const halves = await sendHalves(times(MAX_INCOMPLETE + 40, (index) => `2001:db8:9:${index}::1`))
+    await waitForEnded(halves, 41)
 
     expect(await slow.finish()).toBe(200)
   })
 
   test('of many addresses end the oldest request, and a request that completes soon is answered', async () => {
-    const halves = await sendHalves(times(20, (index) => `192.0.2.${index}`))
+    const halves = await sendHalves(
+      times(MAX_INCOMPLETE + 4, (index) => `192.0.${2 + (index >> 8)}.${index & 255}`),
+    )
     await waitForEnded(halves, 4)
 
     expect(statusesOf(halves.slice(0, 4))).toEqual([408, 408, 408, 408])
@@ -150,13 +158,16 @@ describe('incomplete requests', () => {
   })
 
   test('no longer count after completion or a disconnect', async () => {
-    for (const half of await sendHalves(times(4, () => '198.51.100.4'))) expect(await half.finish()).toBe(200)
-    await sendHalves(times(4, () => '198.51.100.4'))
-    await disconnect(sockets.splice(-4), serverSockets.splice(-4))
+    const send = () => sendHalves(times(OF_ADDRESS, () => '198.51.100.4'))
+    for (const half of await send()) expect(await half.finish()).toBe(200)
+    await send()
+    await disconnect(sockets.splice(-OF_ADDRESS), serverSockets.splice(-OF_ADDRESS))
 
-    const halves = await sendHalves(times(4, () => '198.51.100.4'))
+    const halves = await send()
 
-    expect(await Promise.all(halves.map(({ finish }) => finish()))).toEqual([200, 200, 200, 200])
+    const statuses: number[] = []
+    for (const half of halves) statuses.push(await half.finish())
+    expect(statuses).toEqual(times(OF_ADDRESS, () => 200))
   })
 })
 

@@ -1,11 +1,13 @@
 import { traverseContractProcedures } from '@orpc/server'
-import { IncomingMessage } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { metaOf } from '../../contract/meta.ts'
 import { contract } from '../library/contract.ts'
-import { parseForm, parseObject } from '../../http/server/body.ts'
+import { createIncompleteLimit } from '../../http/server/body-limits.ts'
+import { createBodyReader } from '../../http/server/body-reader.ts'
+import { parseForm, parseJson } from '../../http/server/body.ts'
 import { createRequestReader } from '../../http/server/request.ts'
 import { formType } from '../fixtures/http.ts'
 import { bearer, createOAuthCalls, registerApp } from '../fixtures/oauth-app.ts'
@@ -23,7 +25,7 @@ const accept = { accept: 'application/json, text/event-stream' }
 const MIB = 1024 * 1024
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const TOO_COMPLEX = 'A body may be 64 levels deep and have 10000 values at most'
-const isComplex = (json: string) => parseObject(Buffer.from(json)).malformed?.message === TOO_COMPLEX
+const isComplex = (json: string) => parseJson(Buffer.from(json), 'object').malformed?.message === TOO_COMPLEX
 
 const complex: Record<string, string> = {
   'a list of 100 levels': nested(100),
@@ -112,13 +114,13 @@ describe('a body', () => {
     ['a number of a million digits', `{"x":${'9'.repeat(MIB - 100)}}`],
   ])('is accepted with %s', (_, json) => {
     expect(isComplex(json)).toBe(false)
-    expect(parseObject(Buffer.from(json)).malformed).toBeUndefined()
+    expect(parseJson(Buffer.from(json), 'object').malformed).toBeUndefined()
   })
 
   test('may begin with a byte order mark', () => {
-    expect(parseObject(Buffer.from('\uFEFF{"a":"\uFEFF"}'))).toEqual({ body: { a: '\uFEFF' } })
-    expect(parseObject(Buffer.from('\uFEFF\uFEFF{}')).malformed).toBeDefined()
-    expect(parseObject(Buffer.from('\uFEFF')).malformed).toBeDefined()
+    expect(parseJson(Buffer.from('\uFEFF{"a":"\uFEFF"}'), 'object')).toEqual({ body: { a: '\uFEFF' } })
+    expect(parseJson(Buffer.from('\uFEFF\uFEFF{}'), 'object').malformed).toBeDefined()
+    expect(parseJson(Buffer.from('\uFEFF'), 'object').malformed).toBeDefined()
   })
 
   test.each([
@@ -141,7 +143,7 @@ describe('a body', () => {
   })
 
   test('keeps the last of two fields with the same name, and has the usual prototype of an object', () => {
-    const { body } = parseObject(Buffer.from('{"a":1,"a":2,"__proto__":{"role":"admin"}}'))
+    const { body } = parseJson(Buffer.from('{"a":1,"a":2,"__proto__":{"role":"admin"}}'), 'object')
 
     expect(body).toHaveProperty('a', 2)
     expect(Object.getPrototypeOf(body)).toBe(Object.prototype)
@@ -256,16 +258,15 @@ describe('a request with a body', () => {
       url: '/api/visits/add',
       headers: { host: 'localhost', 'content-type': 'application/json', 'content-length': '10' },
     })
-    const addresses: string[] = []
-    const reader = createRequestReader(service.services, (address) => {
-      addresses.push(address)
-      return () => undefined
-    })
+    const { networkOfRequest } = createRequestReader(service.services)
+    const readBody = createBodyReader(createIncompleteLimit({ networkOfRequest }))
+    const response = new ServerResponse(request)
+    const target = { path: '/api/visits/add', url: () => new URL(service.origin) }
 
-    const body = reader.readBody(request, 1000)
+    const body = readBody({ request, response, target, hasBody: true, limit: 1000, handle: () => undefined })
     request.destroy()
 
     await expect(body).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    expect(addresses).toEqual(['unknown'])
+    expect(networkOfRequest(request)).toBeUndefined()
   })
 })

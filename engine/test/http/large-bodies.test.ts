@@ -7,6 +7,7 @@ import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 
+import { MAX_INCOMPLETE } from '../../http/server/body-limits.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { app as library } from '../library/app.ts'
 import { books } from '../library/books.ts'
@@ -40,8 +41,7 @@ function createApp(meta: Meta) {
   return defineApp({ name, version, description, migrationsFolder, contract, resources })
 }
 
-// Four incomplete bodies of 1 MiB for each network.
-const service = await createTallystick(createApp({ maxBytes: 4 * MIB }), { MAX_INCOMPLETE: '16' })
+const service = await createTallystick(createApp({ maxBytes: 4 * MIB }))
 const origin = await service.listen()
 const call = createFetch({ origin })
 
@@ -114,9 +114,10 @@ describe('a procedure with `maxBytes`', () => {
     const answered = once(first, 'response')
     await once(first, 'socket')
 
-    const second = send()
+    // Each counts as four incomplete bodies of 1 MiB.
+    const others = Array.from({ length: MAX_INCOMPLETE / 4 / 4 }, send)
     const [response] = (await answered) as [{ statusCode: number }]
-    second.destroy()
+    for (const other of others) other.destroy()
 
     expect(response.statusCode).toBe(408)
   })

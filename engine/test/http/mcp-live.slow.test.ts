@@ -261,7 +261,6 @@ describe('a subscription', () => {
 
   test.each([
     { limit: 'MAX_PERSON_STREAMS', status: 429 },
-    { limit: 'MAX_ADDRESS_STREAMS', status: 429 },
     { limit: 'MAX_STREAMS', status: 503 },
   ])('counts for $limit until the client disconnects', async ({ limit, status }) => {
     const { url } = await startInstance({ [limit]: '1' })

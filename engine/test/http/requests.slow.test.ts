@@ -58,7 +58,7 @@ describe('the order of checks', () => {
       expect(await send('absent')).toEqual(unauthorized)
       expect(await send(987654321, ada)).toEqual(shelfNotFound)
       expect(await send(id, reader)).toEqual(forbidden)
-      expect(await send(id, other)).toEqual(forbidden)
+      expect(await send(id, other)).toEqual(shelfNotFound)
       expect(await send(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
     })
   })

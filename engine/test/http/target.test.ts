@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 
-import { readTarget } from '../../http/server/target.ts'
+import { readTarget } from '../../http/server/request.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { serveWithLog } from '../fixtures/logged-server.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'

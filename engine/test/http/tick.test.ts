@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
  * the last request. The third request throws.
  */
 const script = `
-  import { enqueueAnswer, enqueueRequest } from './engine/http/server/tick.ts'
+  import { enqueueAnswer, enqueueRequest } from './engine/http/server/connection.ts'
   const ran = []
   process.on('uncaughtException', ({ message }) => ran.push(message))
   const answer = async (text) => {

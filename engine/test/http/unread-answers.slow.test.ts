@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../../http/server/app.ts'
-import { MeasuredResponse } from '../../http/server/unread-answers.ts'
+import { MeasuredResponse } from '../../http/server/connection.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 import { shelves } from '../library/db.ts'

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { users, verifications } from '../../db/users.ts'
-import { insertClient } from '../../db/oauth.ts'
+import { users, verifications } from '../../db/accounts/users.ts'
+import { insertClient } from '../../db/accounts/oauth.ts'
 import { languages } from '../../contract/languages.ts'
-import { isMessage, negotiateLanguage } from '../../texts.ts'
+import { isMessage, negotiateLanguage } from '../../texts/engine-texts.ts'
 import { codePage, consentPage, emailPage, errorPage } from '../../html/account.ts'
 import { createPageTranslator } from '../../html/page-translator.ts'
 import { signInEmail } from '../../identity/mail.ts'

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import { users } from '../../db/users.ts'
-import { sessions } from '../../db/sessions.ts'
+import { users } from '../../db/accounts/users.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import {
   codeSentTo,
   cookiesAfter,

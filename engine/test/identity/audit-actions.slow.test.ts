@@ -1,7 +1,7 @@
 import { type AuditAction, auditActions } from 'tallystick-contract/internal'
 import { describe, expect, test } from 'vitest'
 
-import { type AuditRow, list } from '../../db/audit.ts'
+import { type AuditRow, list } from '../../db/accounts/audit.ts'
 import { operations } from '../../http/endpoints/auth-operations.ts'
 import { AGENT, type People, type Person, ROOT, startAuditedService } from '../fixtures/audit-service.ts'
 import { cookiesAfter, formType, sessionTokenIn, signInOverHttp } from '../fixtures/http.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 
-import { list } from '../../db/audit.ts'
+import { list } from '../../db/accounts/audit.ts'
 import { createApp } from '../../http/server/app.ts'
 import { createFetch, signInOverHttp } from '../fixtures/http.ts'
 import { createTallystick, newEmail } from '../fixtures/service.ts'

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 
-import { insert } from '../../db/audit.ts'
-import { users } from '../../db/users.ts'
+import { insert } from '../../db/accounts/audit.ts'
+import { users } from '../../db/accounts/users.ts'
 import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -2,7 +2,7 @@ import { eq, inArray, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { removeExpired } from '../../db/housekeeping.ts'
-import { clients, records } from '../../db/oauth.ts'
+import { clients, records } from '../../db/accounts/oauth.ts'
 import { codeKey } from '../../identity/tokens.ts'
 import {
   createOAuthCalls,

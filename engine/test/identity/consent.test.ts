@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { insertClient } from '../../db/oauth.ts'
+import { insertClient } from '../../db/accounts/oauth.ts'
 import { formType } from '../fixtures/http.ts'
 import { appWithId, createOAuthCalls, openPage, registerApp } from '../fixtures/oauth-app.ts'
 import { settingsWithAddress, startService } from '../fixtures/service.ts'

@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import * as openid from 'openid-client'
 import { describe, expect, test } from 'vitest'
 
-import { deviceCodes } from '../../db/device-codes.ts'
+import { deviceCodes } from '../../db/accounts/device-codes.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
 import { codeSentTo, createFetch, formType, signInOverHttp } from '../fixtures/http.ts'
 import { type DeviceCodes, GRANT_TYPE, registerDeviceApp } from '../fixtures/device-app.ts'

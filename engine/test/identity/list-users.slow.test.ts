@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../db/accounts/users.ts'
 import { createFetch, validationError } from '../fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
 

@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { isRightToLeft, languages } from '../../contract/languages.ts'
 import { colors } from '../../html/tokens.ts'
 import { createMailer, signInEmail } from '../../identity/mail.ts'
-import { negotiateLanguage } from '../../texts.ts'
+import { negotiateLanguage } from '../../texts/engine-texts.ts'
 import { listenForMail } from '../fixtures/mail-server.ts'
 import { readSettings } from '../fixtures/settings.ts'
 

@@ -6,8 +6,8 @@ import { decodeJwt } from 'jose'
 import * as openid from 'openid-client'
 import { describe, expect, test, vi } from 'vitest'
 
-import { records } from '../../db/oauth.ts'
-import { sessions as sessionRows } from '../../db/sessions.ts'
+import { records } from '../../db/accounts/oauth.ts'
+import { sessions as sessionRows } from '../../db/accounts/sessions.ts'
 import { codeKey, Grant, refreshKey } from '../../identity/tokens.ts'
 import { codeSentTo } from '../fixtures/http.ts'
 import {

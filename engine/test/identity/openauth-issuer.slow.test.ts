@@ -15,8 +15,8 @@ import {
 } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import { open } from '../../db/open.ts'
-import { records } from '../../db/oauth.ts'
+import { open } from '../../db/connection/open.ts'
+import { records } from '../../db/accounts/oauth.ts'
 import { createStorage } from '../../identity/tokens.ts'
 import { copyDatabase, postgresOfRun } from '../../dev/testing/database.ts'
 import { captureOutput, createBareIssuer, subjects } from '../fixtures/bare-issuer.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { records } from '../../db/oauth.ts'
+import { records } from '../../db/accounts/oauth.ts'
 import { captureOutput, createBareIssuer } from '../fixtures/bare-issuer.ts'
 import {
   createOAuthCalls,

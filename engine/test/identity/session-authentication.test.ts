@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 
-import { sessions } from '../../db/sessions.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import { cookiesAfter, createFetch, sessionTokenIn } from '../fixtures/http.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'

@@ -2,9 +2,9 @@ import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import { users, verifications } from '../../db/users.ts'
-import { rateLimitCounters } from '../../db/rate-limits.ts'
-import { sessions } from '../../db/sessions.ts'
+import { users, verifications } from '../../db/accounts/users.ts'
+import { rateLimitCounters } from '../../db/accounts/rate-limits.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import {
   type Answer,
   codeSentTo,

@@ -1,8 +1,9 @@
 import { type CryptoKey, decodeJwt, exportPKCS8, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, expect, test, vi } from 'vitest'
 
-import type { Database } from '../../db/database.ts'
-import { createStorage, createVerifier } from '../../identity/tokens.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { createVerifier } from '../../identity/token-verifier.ts'
+import { createStorage } from '../../identity/tokens.ts'
 import { createOAuthCalls, registerApp } from '../fixtures/oauth-app.ts'
 import { settingsWithAddress, startService } from '../fixtures/service.ts'
 

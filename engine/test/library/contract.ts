@@ -50,16 +50,17 @@ const Book = BookId.extend({ ...NewBook.shape, lent: z.int(), createdAt: Timesta
   responseSchemas,
   { id: 'Book', example: book },
 )
+export type Book = z.infer<typeof Book>
 const BookList = z
   .object({ books: z.array(Book) })
   .register(responseSchemas, { id: 'BookList', example: { books: [book] } })
 
 export const booksTopic = topic('books', { access: 'public', state: BookList })
 
-const noBook = { NO_BOOK: { status: 404, message: 'There is no such book' } }
+const noBook = { NOT_FOUND: { status: 404, message: 'There is no such book' } }
 const forAdministrators = { administratorsOnly: true, noImpersonation: true } as const
 
-const books = resourceContract({
+export const books = resourceContract({
   topics: [booksTopic],
   procedures: {
     list: publicAccess
@@ -104,6 +105,7 @@ const Loan = z
     createdAt: Timestamp,
   })
   .register(responseSchemas, { id: 'Loan', example: loan })
+export type Loan = z.infer<typeof Loan>
 const LoanList = z
   .object({ loans: z.array(Loan) })
   .register(responseSchemas, { id: 'LoanList', example: { loans: [loan] } })
@@ -119,7 +121,7 @@ const loansExport = exportPart({
   example: { loans: [] },
 })
 
-const loans = resourceContract({
+export const loans = resourceContract({
   topics: [loansTopic],
   exports: loansExport,
   procedures: {
@@ -143,7 +145,7 @@ const loans = resourceContract({
         tool: { title: 'Borrow a book', description: 'Borrows a book for the person.', effect: 'create' },
       })
       .errors({
-        ...noBook,
+        NO_BOOK: noBook.NOT_FOUND,
         NO_COPY: { status: 409, message: 'All copies are lent', data: z.object({ copies: z.int() }) },
       })
       .route({ method: 'POST', path: '/api/loans', summary: 'Borrow a book' })
@@ -182,29 +184,28 @@ const Shelf = z
     can: z.object({ RENAME_SHELF: z.boolean(), SHARE_SHELF: z.boolean() }),
   })
   .register(responseSchemas, { id: 'Shelf', example: shelf })
+export type Shelf = z.infer<typeof Shelf>
 const ShelfList = z
   .object({ shelves: z.array(Shelf) })
   .register(responseSchemas, { id: 'ShelfList', example: { shelves: [shelf] } })
 
 export const shelvesTopic = topic('shelves', { access: 'signedIn', state: ShelfList })
 
-export type ShelfAction = keyof z.output<typeof Shelf>['can']
+const shelfErrors = {
+  NOT_FOUND: { status: 404, message: 'There is no such shelf' },
+  FORBIDDEN: { status: 403, message: 'You may not do this to the shelf' },
+}
 
-const changingShelf = (action: ShelfAction) =>
-  changing([shelvesTopic])
-    .meta({ action, etag: true })
-    .errors({
-      NOT_FOUND: { status: 404, message: 'There is no such shelf' },
-      FORBIDDEN: { status: 403, message: 'You may not do this to the shelf' },
-    })
+const changingShelf = (action: keyof Shelf['can']) =>
+  changing([shelvesTopic]).meta({ action, etag: true }).errors(shelfErrors)
 
 const shelvesExport = exportPart({
   contents: ['shelves'],
-  shape: { shelves: z.array(z.object({ id: z.int(), name: z.string(), shares: z.array(Share) })) },
+  shape: { shelves: z.array(Shelf) },
   example: { shelves: [] },
 })
 
-const shelves = resourceContract({
+export const shelves = resourceContract({
   topics: [shelvesTopic],
   exports: shelvesExport,
   procedures: {
@@ -222,6 +223,12 @@ const shelves = resourceContract({
       .route({ method: 'PATCH', path: '/api/shelves/{id}', summary: 'Rename a shelf' })
       .input(z.object({ id: RowId, name: shelfName }))
       .output(Shelf),
+    members: reading
+      .meta({ action: 'SHARE_SHELF' })
+      .errors(shelfErrors)
+      .route({ method: 'GET', path: '/api/shelves/{id}/members', summary: 'List the people with access' })
+      .input(ById.extend(Page.shape))
+      .output(z.object({ members: z.array(Share) })),
     share: changingShelf('SHARE_SHELF')
       .meta({ noImpersonation: true })
       .route({ method: 'POST', path: '/api/shelves/{id}/share', summary: 'Share a shelf with an address' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { createTurns } from '../../lists/turns.ts'
+import { createTurns } from '../../procedures/lists/turns.ts'
 
 /** Blocks the process, as a statement of the embedded database does. */
 function work(duration: number) {

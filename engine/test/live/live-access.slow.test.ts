@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { sessions } from '../../db/sessions.ts'
-import { users } from '../../db/users.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
+import { users } from '../../db/accounts/users.ts'
 import {
   createDatabase,
   createTallystick,

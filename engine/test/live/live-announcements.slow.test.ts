@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { createTallystick as createLibrary } from 'tallystick-dev/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../db/accounts/users.ts'
 import { keyOf } from '../../live/keys.ts'
 import { createDatabase, createTallystick, newEmail, startService, watch } from '../fixtures/help-desk.ts'
 import { createFetch } from '../fixtures/http.ts'

@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { users } from '../../db/users.ts'
-import { sessions } from '../../db/sessions.ts'
+import { users } from '../../db/accounts/users.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import { createApp } from '../../http/server/app.ts'
 import { openEvents, waitForEnd, waitForState } from '../fixtures/event-source.ts'
 import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
@@ -20,7 +20,7 @@ import { books } from '../library/db.ts'
 const ANSWER_TIMEOUT = 60
 const service = await startService({ ANSWER_TIMEOUT: String(ANSWER_TIMEOUT), MAX_REQUESTS: '3' })
 const { origin } = service
-const limited = await startService({ MAX_ADDRESS_STREAMS: '1' })
+const limited = await startService({ MAX_STREAMS: '1' })
 const { db } = service.services
 const call = createFetch(service)
 const events = (path: string, headers?: Record<string, string>) => openEvents(origin, path, headers)

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { LiveUpdateOf } from 'tallystick-contract'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { sessions } from '../../db/sessions.ts'
+import { sessions } from '../../db/accounts/sessions.ts'
 import {
   createDatabase,
   createTallystick,

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { createBus } from '../../live/bus.ts'
 import { createSharedStates, type Source } from '../../live/shared-state.ts'
-import { findByToken } from '../../db/sessions.ts'
+import { findByToken } from '../../db/accounts/caller-lookup.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 
@@ -31,7 +31,7 @@ function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states
     topic: 'shelves',
     name: 'shelves',
     isPrivate: true,
-    contract: { meta: {}, errorMap: {}, route: {}, handler: {} },
+    contract: { meta: {}, errorMap: {}, route: {}, handler: {}, middlewares: [] },
     id: '1',
     account: 'ada',
     key: 'shelves:ada',

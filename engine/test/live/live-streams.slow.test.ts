@@ -8,7 +8,7 @@ import { createApp } from '../../http/server/app.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { startService, withTableLocked } from '../fixtures/service.ts'
 
-const limits = { MAX_ADDRESS_STREAMS: '1', MAX_PERSON_STREAMS: '1' }
+const limits = { MAX_STREAMS: '1', MAX_PERSON_STREAMS: '1' }
 const service = await startService(limits)
 const impatient = await startService({ ...limits, ANSWER_TIMEOUT: '0.1' })
 
@@ -27,7 +27,7 @@ function send(origin: string, path: string, body?: object, method = body ? 'POST
   return { response, disconnect: () => outgoing.destroy() }
 }
 
-/** Waits until the address has no open stream. The limit of open streams of one address is 1. */
+/** Waits until the process has no open stream. The limit of open streams of the process is 1. */
 const expectNoOpenStream = ({ origin } = service) =>
   vi.waitFor(async () => {
     // A HEAD request leaves no open stream.

@@ -5,7 +5,7 @@ import { pino, stdSerializers } from 'pino'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
-import { validateOutput } from '../../output.ts'
+import { validateOutput } from '../../values/output.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { serveWithLog } from '../fixtures/logged-server.ts'
 import { PATIENCE } from '../fixtures/patience.ts'

@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from
 import { createApp } from '../../http/server/app.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { app } from '../library/app.ts'
+import { books } from '../library/db.ts'
 import { openEvents } from '../fixtures/event-source.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { freePort } from '../../dev/testing/postgres.ts'
@@ -196,19 +197,19 @@ describe('/metrics', () => {
 
   test('counts statements and failures by name, including statements in transactions', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
-    const { body } = await call('POST', '/api/shelves', { name: 'Plan' }, ada)
+    const bookId = crypto.randomUUID()
+    await service.services.db.insert(books).values({ id: bookId, title: 'A book', copies: 1 })
     before = await scrape(address)
-    const { id } = body as { id: number }
 
-    await call('POST', `/api/shelves/${id}/share`, { email: newEmail(), role: 'reader' }, ada)
+    await call('POST', '/api/loans', { bookId }, ada)
     await service.services.db.execute('select nothing from nowhere').catch(() => undefined)
 
     await expectIncrease('test_library_database_statement_duration_seconds_count', {
       '{statement="sessions_find_by_tokens"}': 1,
-      '{statement="select shelves shelf_shares"}': 2,
-      '{statement="select shelves"}': 1,
-      '{statement="insert shelf_shares"}': 1,
-      '{statement="select"}': 1,
+      '{statement="select books"}': 1,
+      '{statement="loans_insert_book_id_remark_user_id"}': 1,
+      '{statement="loans_find"}': 1,
+      '{statement="select"}': 2,
     })
     await expectIncrease('test_library_database_failures_total', { '{reason="other"}': 1 })
     await expect

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { fileURLToPath } from 'node:url'
-import { defineApp, resource } from 'tallystick'
+import { defineApp, inTransaction, resource } from 'tallystick'
 
 import {
   type Comment,
@@ -28,7 +28,7 @@ const projects = resource(projectContract, projectRows, {
     create: os.create.handler(insert(({ input }) => input)),
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
-    members: os.members.handler(members('members', ({ email, role }) => ({ email, role: role as 'agent' }))),
+    members: os.members.handler(members('members', ({ email, role, name }) => ({ email, role, name }))),
     invite: os.invite.handler(invite(({ input }) => input)),
     exclude: os.exclude.handler(exclude(({ input }) => input.email)),
     leave: os.leave.handler(leave()),
@@ -76,19 +76,21 @@ const comments = resource(commentContract, commentRows, {
   permissions: { recentAuthor: ['EDIT_COMMENT'], author: ['DELETE_COMMENT'], owner: ['DELETE_COMMENT'] },
   view: ({ id, text }, { can }): Comment => ({ id, text, can }),
   procedures: (os, { page, insert, update, remove }) => ({
-    list: os.list.handler(page('comments')),
+    list: os.list.handler(inTransaction(page('comments'))),
     create: os.create.handler(insert(({ input }) => input)),
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
   }),
 })
 
-/** An application for the tests of rows: shared by address, within a parent, and within a parent of a parent. */
-export const app = defineApp({
+export const definition = {
   name: 'Test tracker',
   version: '1.0.0',
   description: 'Projects, tickets and comments.',
   contract,
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
   resources: { projects, tickets, comments },
-})
+}
+
+/** An application for the tests of rows: shared by address, within a parent, and within a parent of a parent. */
+export const app = defineApp(definition)

@@ -12,6 +12,7 @@ import {
   resourceContract,
   RowId,
   Search,
+  sharing,
   Success,
   text,
   topic,
@@ -66,10 +67,8 @@ export type Comment = z.infer<typeof Comment>
 const CommentList = z.object({ comments: z.array(Comment) })
 
 const Member = z.object({ email: z.email().max(MAX_EMAIL), role: z.enum(['agent', 'viewer', 'guest']) })
-const sharing = changing([projectsTopic, ticketsTopic]).meta({
-  action: 'SHARE_PROJECT',
-  noImpersonation: true,
-})
+const sharingProject = (audit: 'projects.invite' | 'projects.exclude') =>
+  sharing([projectsTopic]).meta({ action: 'SHARE_PROJECT', audit })
 
 export const projects = resourceContract({
   topics: [projectsTopic],
@@ -100,7 +99,7 @@ export const projects = resourceContract({
       .route({ method: 'PATCH', path: '/api/projects/{id}' })
       .input(ById.extend({ name: name.optional() }))
       .output(Project),
-    delete: changing([projectsTopic, ticketsTopic])
+    delete: changing([projectsTopic])
       .meta({ action: 'SHARE_PROJECT' })
       .errors(errors)
       .route({ method: 'DELETE', path: '/api/projects/{id}' })
@@ -111,19 +110,19 @@ export const projects = resourceContract({
       .errors(errors)
       .route({ method: 'GET', path: '/api/projects/{id}/members' })
       .input(ById.extend(Page.shape))
-      .output(z.object({ members: z.array(Member) })),
-    invite: sharing
+      .output(z.object({ members: z.array(Member.extend({ name: z.string() })) })),
+    invite: sharingProject('projects.invite')
       .errors(errors)
       .route({ method: 'POST', path: '/api/projects/{id}/members' })
       .input(ById.extend(Member.shape))
       .output(Project),
-    exclude: sharing
+    exclude: sharingProject('projects.exclude')
       .errors(errors)
       .route({ method: 'POST', path: '/api/projects/{id}/members/remove' })
       .input(ById.extend({ email: Member.shape.email }))
       .output(Project),
     leave: writing
-      .meta({ updates: [projectsTopic, ticketsTopic] })
+      .meta({ updates: [projectsTopic] })
       .errors({ NOT_FOUND })
       .route({ method: 'POST', path: '/api/projects/{id}/leave' })
       .input(ById)

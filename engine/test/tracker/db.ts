@@ -43,7 +43,7 @@ export const projectMembers = pgTable(
 )
 
 export const projectRows = rows(projects, {
-  visible: shared({ members: projectMembers }),
+  visible: shared({ members: projectMembers, names: true }),
   create: ['name'],
   update: ['name'],
 })

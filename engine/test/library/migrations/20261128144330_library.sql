@@ -21,6 +21,7 @@ CREATE TABLE "shelf_shares" (
 	"shelf_id" bigint NOT NULL,
 	"email" text NOT NULL,
 	"role" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "shelf_shares_shelf_id_email_pk" PRIMARY KEY("shelf_id","email")
 );
 --> statement-breakpoint
@@ -45,5 +46,5 @@ ALTER TABLE "shelves" ADD CONSTRAINT "shelves_user_id_users_id_fk" FOREIGN KEY (
 CREATE INDEX "books_created_at_id_index" ON "books" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "loans_user_id_created_at_id_index" ON "loans" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "loans_book_id_index" ON "loans" USING btree ("book_id");--> statement-breakpoint
-CREATE INDEX "shelf_shares_email_index" ON "shelf_shares" USING btree ("email");--> statement-breakpoint
+CREATE INDEX "shelf_shares_email_created_at_shelf_id_index" ON "shelf_shares" USING btree ("email","created_at","shelf_id");--> statement-breakpoint
 CREATE INDEX "shelves_user_id_created_at_id_index" ON "shelves" USING btree ("user_id","created_at","id");
