@@ -52,6 +52,7 @@ async function buildPage(name: string) {
     outdir: join(folder, 'assets'),
     entryNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
+    loader: { '.woff2': 'file' },
     logLevel: 'warning',
     write: false,
   })

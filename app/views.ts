@@ -1,5 +1,5 @@
 import { lazy } from 'react'
-import { accountViews, view } from 'tallystick-dev/page'
+import { accountViews, HomeIcon, TasksIcon, view } from 'tallystick-dev/page'
 
 import { texts } from './language.ts'
 import { Home } from './views/home.tsx'
@@ -11,8 +11,25 @@ const Reservation = lazy(async () => ({ default: (await import('./views/reservat
 
 /** The views in the order of the navigation. */
 export const views = [
-  view({ path: '/', title: 'home', access: 'public', topics: ['counter'], texts, Content: Home }),
-  view({ path: '/tasks', title: 'tasks', access: 'signedIn', topics: ['tasks'], texts, Content: Tasks }),
+  view({
+    path: '/',
+    title: 'home',
+    Icon: HomeIcon,
+    hidesTitle: true,
+    access: 'public',
+    topics: ['counter'],
+    texts,
+    Content: Home,
+  }),
+  view({
+    path: '/tasks',
+    title: 'tasks',
+    Icon: TasksIcon,
+    access: 'signedIn',
+    topics: ['tasks'],
+    texts,
+    Content: Tasks,
+  }),
   view({ path: '/notes', title: 'notes', access: 'signedIn', topics: ['notes'], texts, Content: Notes }),
   ...accountViews,
   view({ path: '/reservation', title: 'reservation', access: 'public', texts, Content: Reservation }),

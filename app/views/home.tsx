@@ -31,9 +31,11 @@ export function Home() {
 function Cards() {
   if (useIsLoading())
     return (
-      <section>
-        <Loading lines={12} />
-      </section>
+      <div className="cards">
+        <section>
+          <Loading lines={12} />
+        </section>
+      </div>
     )
   return (
     <div className="cards">

@@ -5,7 +5,6 @@ import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
-import { NoteDetail } from './notes/note-detail.tsx'
 import { type Note, noteEdits, notesQuery } from './notes/note.ts'
 import { DeleteNote, LeaveNote } from './notes/confirm-note.tsx'
 import { NoteItem } from './notes/note-item.tsx'
@@ -25,17 +24,20 @@ export function Notes() {
   const open = current.get(parameters.get('note') ?? '')
   // A note stays while the person edits the note, also if the note was deleted or is no longer shared.
   const notes = [...edited.filter(({ id }) => !current.has(id)), ...listed]
+  /** Keeps the search. */
+  const addressOf = (id: string | undefined) => {
+    const next = new URLSearchParams({ ...(search.q && { q: search.q }), ...(id && { note: id }) })
+    return `/notes?${next}`
+  }
   return (
-    <div className="columns">
-      <div className="panel">
-        {open && <NoteDetail note={open} />}
-        {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
-      </div>
-      <section aria-labelledby="notes-title">
-        <div className="row head">
-          <h2 id="notes-title">{t('notes')}</h2>
-          {(notes.length > 0 || search.text) && <Search {...search} />}
-        </div>
+    <div className="detailed">
+      {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
+      <section aria-label={t('notes')}>
+        {(notes.length > 0 || search.text) && (
+          <div className="row toolbar">
+            <Search {...search} />
+          </div>
+        )}
         <Loaded query={query} lines={8}>
           {() =>
             notes.length === 0 ? (
@@ -51,6 +53,7 @@ export function Notes() {
                       current={current.get(note.id) ?? (query.hasNextPage ? note : undefined)}
                       edited={edited.find(({ id }) => id === note.id)}
                       isOpen={note === open}
+                      href={addressOf(note === open ? undefined : note.id)}
                       onDelete={setDeleting}
                       onLeave={setLeaving}
                     />

@@ -36,12 +36,10 @@ export function Reservation() {
   }, [refusals])
 
   return (
-    <section aria-labelledby="reservation-title">
-      <h2 id="reservation-title">{t('reservationTitle')}</h2>
+    <section aria-label={t('reservation')} className="narrow">
       <p className="muted">{t('reservationExplanation')}</p>
       <form
         ref={form}
-        className="narrow"
         // The service checks the fields, and answers in the chosen language.
         noValidate
         onSubmit={(event) => {

@@ -1,17 +1,18 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Confirm, Search, useSearch } from 'tallystick-dev/page'
+import { Confirm, Search, useParameter, useSearch } from 'tallystick-dev/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
 import { NewTask } from './tasks/new-task.tsx'
-import { refreshTasks, type Status, statuses, statusNames } from './tasks/task.ts'
+import { refreshTasks, statuses, statusNames } from './tasks/task.ts'
 import { TaskList, useTasks } from './tasks/task-list.tsx'
 
 /** The tasks of the person. Changes by other devices appear without a request of the person. */
 export function Tasks() {
   const { t } = useLanguage()
-  const [status, setStatus] = useState<Status>()
+  const [parameter, setStatus] = useParameter('status')
+  const status = statuses.find((each) => each === parameter)
   const [isAsking, setAsking] = useState(false)
   const search = useSearch()
   const filter = { status, q: search.q }
@@ -29,8 +30,7 @@ export function Tasks() {
   )
   return (
     <>
-      <section aria-labelledby="tasks-title">
-        <h2 id="tasks-title">{t('tasks')}</h2>
+      <section aria-label={t('tasks')}>
         <NewTask
           onAdd={() => {
             // With another filter, the new task would not be visible.
@@ -45,7 +45,7 @@ export function Tasks() {
               <select
                 value={status ?? ''}
                 onChange={({ target }) => {
-                  setStatus(statuses.find((each) => each === target.value))
+                  setStatus(target.value)
                 }}
               >
                 <option value="">{t('allTasks')}</option>
@@ -60,21 +60,21 @@ export function Tasks() {
             <p role="status" className="muted">
               {count !== undefined && t('taskCount', { count })}
             </p>
-            {Boolean(count) && (
-              <p className="quiet">
-                <button
-                  className="danger"
-                  onClick={() => {
-                    setAsking(true)
-                  }}
-                >
-                  {t('deleteAllTasks')}
-                </button>
-              </p>
-            )}
           </div>
         )}
         <TaskList query={query} tasks={tasks} filter={filter} />
+        {Boolean(count) && !isFiltered && (
+          <p className="quiet">
+            <button
+              className="danger"
+              onClick={() => {
+                setAsking(true)
+              }}
+            >
+              {t('deleteAllTasks')}
+            </button>
+          </p>
+        )}
       </section>
       {isAsking && (
         <Confirm
@@ -90,6 +90,9 @@ export function Tasks() {
             setAsking(false)
           }}
         >
+          <p>
+            <strong>{t('taskCount', { count: count ?? 0 })}</strong>
+          </p>
           <p>{t('deleteAllTasksText')}</p>
         </Confirm>
       )}

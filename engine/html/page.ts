@@ -8,7 +8,7 @@ import { tokens } from './tokens.ts'
 
 // The first button of a form is filled: this is the button that the Enter key presses.
 const style = `
-${tokens}:root { color-scheme: light dark; font: var(--text-body)/1.5 system-ui, sans-serif }
+${tokens}:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
 * { box-sizing: border-box }
 body {
   background: var(--page); color: var(--text); margin: 0 auto; max-width: 30rem; overflow-wrap: anywhere;
@@ -20,7 +20,7 @@ h1 { font-size: var(--text-title); line-height: 1.3; margin: 0 0 var(--space-4) 
 label, dt { color: var(--muted); display: block; margin-block-start: var(--space-4) }
 input {
   background: var(--surface); border: 1px solid var(--control); border-radius: var(--radius); color: inherit; font: inherit;
-  direction: ltr; min-height: var(--control-height); padding: var(--space-2) var(--space-3); width: 100%
+  direction: ltr; min-height: 2.75rem; padding: var(--space-2) var(--space-3); width: 100%
 }
 dd { margin: 0 }
 bdi { font-weight: 600 }
@@ -29,7 +29,7 @@ bdi { font-weight: 600 }
 button {
   background: none; border: 2px solid var(--accent); border-radius: var(--radius); color: var(--accent); cursor: pointer;
   font: inherit; font-weight: 600; margin-block-start: var(--space-4); margin-inline-end: var(--space-3);
-  min-height: var(--control-height); min-width: 6rem; padding: var(--space-1) var(--space-4)
+  min-height: 2.75rem; min-width: 6rem; padding: var(--space-1) var(--space-4)
 }
 button:first-of-type { background: var(--fill); border-color: var(--fill); color: var(--on-fill) }
 a { color: var(--accent) }

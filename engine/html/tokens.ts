@@ -1,11 +1,12 @@
 /** The colors of all pages in the light and in the dark theme, by their role. */
 export const colors = {
-  page: ['#f5f7f7', '#13171f'],
-  surface: ['#ffffff', '#1b212c'],
-  line: ['#d8dfdf', '#2d3644'],
-  text: ['#1f2a2e', '#e0e5ec'],
-  muted: ['#5a666a', '#9aa5b6'],
-  control: ['#7d8a8d', '#6f7c90'],
+  page: ['#fcfcfd', '#121316'],
+  surface: ['#ffffff', '#1a1b1f'],
+  line: ['#e2e4e7', '#2c2e34'],
+  hover: ['#eef0f2', '#25272c'],
+  text: ['#1b1d21', '#e6e8eb'],
+  muted: ['#5c626b', '#9ba1ab'],
+  control: ['#82888f', '#71767f'],
   accent: ['#0b655e', '#5eead4'],
   'accent-hover': ['#084c47', '#99f6e4'],
   fill: ['#0f766e', '#10807a'],
@@ -25,13 +26,14 @@ const sizes = {
   'space-5': '1.25rem',
   'space-6': '1.5rem',
   'space-8': '2rem',
-  'text-small': '0.875rem',
-  'text-body': '1rem',
+  'text-small': '0.8125rem',
+  'text-body': '0.875rem',
+  'text-strong': '1rem',
   'text-title': '1.25rem',
-  radius: '0.5rem',
+  radius: '0.375rem',
   'radius-round': '1rem',
-  'control-height': '2.625rem',
-  focus: '3px solid var(--accent)',
+  'control-height': '2.25rem',
+  focus: '2px solid var(--accent)',
 }
 
 /** The tokens as custom properties of CSS. `color-scheme` selects the theme. */

@@ -91,7 +91,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'ይህ ተግባራትዎን እና ማስታወሻዎችዎን፣ ከሌሎች ሰዎች ጋር የሚያጋሯቸውንም ጭምር፣ ይሰርዛል እንዲሁም ከሁሉም ቦታ ያስወጣዎታል። ይህ ሊቀለበስ አይችልም። የሌሎች ሰዎች ማስታወሻዎች ከአድራሻዎ ጋር እንደተጋሩ ይቆያሉ።',
 
-  reservationTitle: 'ጠረጴዛ ይያዙ',
   reservationExplanation: 'የቋንቋዎች ማሳያ፦ ምንም ነገር አይቀመጥም ወይም አይያዝም።',
   guestName: 'ስም',
   guests: 'እንግዶች',

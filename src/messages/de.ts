@@ -99,7 +99,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Das löscht Ihre Aufgaben und Notizen, auch die Notizen, die Sie mit anderen Personen teilen, und meldet Sie überall ab. Das kann nicht rückgängig gemacht werden. Notizen anderer Personen bleiben mit Ihrer Adresse geteilt.',
 
-  reservationTitle: 'Einen Tisch reservieren',
   reservationExplanation: 'Eine Demonstration der Sprachen: Nichts wird gespeichert oder gebucht.',
   guestName: 'Name',
   guests: 'Gäste',

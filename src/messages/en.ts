@@ -103,7 +103,6 @@ export const page = {
     'This deletes your tasks and notes, also the notes that you share with other people, and signs you out everywhere. This cannot be undone. Notes of other people stay shared with your address.',
 
   // Reservation
-  reservationTitle: 'Reserve a table',
   reservationExplanation: 'A demonstration of languages: nothing is stored or booked.',
   guestName: 'Name',
   guests: 'Guests',

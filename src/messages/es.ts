@@ -100,7 +100,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Esto elimina sus tareas y notas, también las notas que comparte con otras personas, y cierra su sesión en todas partes. No se puede deshacer. Las notas de otras personas siguen compartidas con su dirección.',
 
-  reservationTitle: 'Reservar una mesa',
   reservationExplanation: 'Una demostración de idiomas: no se guarda ni se reserva nada.',
   guestName: 'Nombre',
   guests: 'Comensales',

@@ -103,7 +103,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Cette action supprime vos tâches et vos notes, y compris les notes que vous partagez avec d’autres personnes, et vous déconnecte partout. Elle est irréversible. Les notes d’autres personnes restent partagées avec votre adresse.',
 
-  reservationTitle: 'Réserver une table',
   reservationExplanation: 'Une démonstration des langues : rien n’est enregistré ni réservé.',
   guestName: 'Nom',
   guests: 'Convives',

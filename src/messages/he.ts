@@ -95,7 +95,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'הפעולה מוחקת את המשימות והפתקים שלך, גם פתקים שמשותפים עם אנשים אחרים, ומנתקת אותך בכל מקום. אי אפשר לבטל אותה. פתקים של אנשים אחרים נשארים משותפים עם הכתובת שלך.',
 
-  reservationTitle: 'הזמנת שולחן',
   reservationExplanation: 'הדגמה של שפות: דבר לא נשמר ולא מוזמן.',
   guestName: 'שם',
   guests: 'אורחים',

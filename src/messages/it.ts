@@ -103,7 +103,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Questa operazione elimina le Sue attività e note, anche le note che condivide con altre persone, e La disconnette ovunque. Non può essere annullata. Le note di altre persone restano condivise con il Suo indirizzo.',
 
-  reservationTitle: 'Prenota un tavolo',
   reservationExplanation: 'Una dimostrazione delle lingue: nulla viene salvato o prenotato.',
   guestName: 'Nome',
   guests: 'Ospiti',

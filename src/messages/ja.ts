@@ -94,7 +94,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'タスクとメモ（ほかの人と共有しているメモを含む）が削除され、すべての場所でサインアウトされます。この操作は元に戻せません。ほかの人のメモは、あなたのアドレスと共有されたままになります。',
 
-  reservationTitle: 'テーブルの予約',
   reservationExplanation: '言語のデモです。保存や予約は行われません。',
   guestName: 'お名前',
   guests: '人数',

@@ -92,7 +92,6 @@ export const page: Page = {
   deleteAccountExplanation:
     '할 일과 메모(다른 사람과 공유하는 메모 포함)가 삭제되고 모든 곳에서 로그아웃됩니다. 이 작업은 취소할 수 없습니다. 다른 사람의 메모는 본인의 주소와 계속 공유됩니다.',
 
-  reservationTitle: '테이블 예약',
   reservationExplanation: '언어 시연입니다. 아무것도 저장되거나 예약되지 않습니다.',
   guestName: '이름',
   guests: '인원',

@@ -102,7 +102,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Zadania i notatki zostaną usunięte, także notatki udostępnione innym osobom, i nastąpi wylogowanie na wszystkich urządzeniach. Tego nie można cofnąć. Notatki innych osób pozostaną udostępnione Państwa adresowi.',
 
-  reservationTitle: 'Rezerwacja stolika',
   reservationExplanation: 'Demonstracja języków: nic nie jest zapisywane ani rezerwowane.',
   guestName: 'Imię',
   guests: 'Liczba gości',

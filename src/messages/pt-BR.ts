@@ -102,7 +102,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Isto exclui suas tarefas e notas, inclusive as notas que você compartilha com outras pessoas, e encerra todas as suas sessões. Não é possível desfazer. As notas de outras pessoas continuam compartilhadas com o seu endereço.',
 
-  reservationTitle: 'Reservar uma mesa',
   reservationExplanation: 'Uma demonstração de idiomas: nada é armazenado nem reservado.',
   guestName: 'Nome',
   guests: 'Pessoas à mesa',

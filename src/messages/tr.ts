@@ -95,7 +95,6 @@ export const page: Page = {
   deleteAccountExplanation:
     'Bu işlem görevlerinizi ve notlarınızı, başkalarıyla paylaştığınız notlar dahil siler ve her yerde oturumunuzu kapatır. Geri alınamaz. Başkalarının notları adresinizle paylaşılmaya devam eder.',
 
-  reservationTitle: 'Masa ayırtın',
   reservationExplanation: 'Dillerin bir gösterimi: hiçbir şey saklanmaz ya da ayrılmaz.',
   guestName: 'Ad',
   guests: 'Konuk sayısı',

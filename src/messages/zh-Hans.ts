@@ -92,7 +92,6 @@ export const page: Page = {
   deleteAccountExplanation:
     '这将删除您的任务和笔记（包括您与他人共享的笔记），并在所有设备上退出登录。此操作无法撤消。其他人的笔记仍会与您的地址共享。',
 
-  reservationTitle: '预订餐桌',
   reservationExplanation: '语言演示：不会保存或预订任何内容。',
   guestName: '姓名',
   guests: '人数',

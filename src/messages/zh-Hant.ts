@@ -92,7 +92,6 @@ export const page: Page = {
   deleteAccountExplanation:
     '這會刪除您的工作和筆記（包括您與其他人分享的筆記），並在所有裝置上登出。此操作無法復原。其他人的筆記仍會與您的地址分享。',
 
-  reservationTitle: '預訂餐桌',
   reservationExplanation: '語言示範：不會儲存或預訂任何內容。',
   guestName: '姓名',
   guests: '人數',

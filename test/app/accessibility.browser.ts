@@ -39,6 +39,42 @@ const findCovered = (page: Page) =>
     return covered
   })()`)
 
+/** Moves the focus through the page. Returns the texts that the ring of the focus touches, with their controls. */
+const findCutTexts = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const texts = []
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+      const { currentNode: node } = walker
+      const isShown = node.data.trim() && node.parentElement.checkVisibility({ visibilityProperty: true })
+      if (!isShown || node.parentElement.closest('.hidden, .skip, option, noscript')) continue
+      texts.push(node)
+    }
+    const cut = []
+    for (const control of document.querySelectorAll('a, button, input, select, textarea')) {
+      if (!control.checkVisibility({ visibilityProperty: true }) || control.disabled) continue
+      control.focus({ focusVisible: true })
+      const { outlineWidth, outlineOffset } = getComputedStyle(control)
+      const ring = parseFloat(outlineWidth) + parseFloat(outlineOffset)
+      const { left, right, top, bottom } = control.getBoundingClientRect()
+      for (const text of texts) {
+        if (control.contains(text) || !text.isConnected) continue
+        const range = document.createRange()
+        range.setStart(text, text.data.search(/\\S/))
+        range.setEnd(text, text.data.trimEnd().length)
+        for (const box of range.getClientRects()) {
+          const found = document.elementFromPoint((box.left + box.right) / 2, box.bottom - 1)
+          // The bar of narrow screens covers the text.
+          if (!text.parentElement.contains(found)) continue
+          const isBeside = box.right <= left - ring || box.left >= right + ring
+          if (!isBeside && box.bottom > top - ring && box.top < bottom + ring)
+            cut.push(text.data + ' | ' + control.outerHTML)
+        }
+      }
+    }
+    return cut
+  })()`)
+
 const styleOf = (page: Page, element: string, property: string) =>
   page.evaluate<string>(`getComputedStyle(${element}).${property}`)
 
@@ -47,6 +83,12 @@ test('with a zoom of 400 %, each control is reachable, and no view scrolls horiz
     expect(await overflows(page), path).toBe(false)
     expect(await findCovered(page), path).toEqual([])
   }
+})
+
+test('the ring of the focus touches no text', async () => {
+  for (const width of [390, 1280])
+    for await (const { page, path } of openViews({ viewport: { width, height: 800 } }))
+      expect(await findCutTexts(page), `${path}, ${width} px`).toEqual([])
 })
 
 test('with reduced motion, nothing moves', async () => {
@@ -72,7 +114,7 @@ test('from right to left, the header is mirrored, and no view scrolls horizontal
   for (const width of [320, 1280])
     for await (const { page, path } of openViews({ locale: 'ar', viewport: { width, height: 800 } })) {
       expect(await overflows(page), path).toBe(false)
-      const { x: logo = 0 } = (await page.getByRole('heading', { level: 1 }).boundingBox()) ?? {}
+      const { x: logo = 0 } = (await page.locator('.brand').boundingBox()) ?? {}
       const { x: settings = 0 } = (await page.locator('[popovertarget=settings]').boundingBox()) ?? {}
       expect(logo, path).toBeGreaterThan(settings)
     }

@@ -75,27 +75,31 @@ describe('notes', () => {
     await page.getByText('You have no notes.').waitFor()
   })
 
-  test('with long texts are shortened in the list, and open beside the list or in the list', async () => {
+  test('have two lines in the list, and open beside the list, or on the whole screen', async () => {
     const { page, client } = await openNotes()
     const body = Array.from({ length: 40 }, (_, index) => `Line ${index}`).join('\n')
     await client.notes.create({ title: 'Long', body })
     const item = itemOf(page, 'Long')
-    const heightOf = async () => (await item.boundingBox())?.height ?? Infinity
+    const boxOf = async () => (await item.boundingBox()) ?? { height: Infinity, y: 0 }
     await item.waitFor()
-    expect(await heightOf()).toBeLessThan(300)
+    const closed = await boxOf()
+    expect(closed.height).toBeLessThan(80)
 
     await item.getByRole('link', { name: 'Long' }).click()
-    const detail = page.getByRole('region', { name: 'Long' })
-    await detail.getByText('Line 39').waitFor()
-    expect(await heightOf()).toBeLessThan(300)
+    await item.getByText('Line 39').waitFor()
+    expect(await boxOf()).toEqual(closed)
     expect(await findViolations(page)).toEqual([])
+    await button(item, 'Edit').click()
+    await item.getByRole('textbox', { name: 'Body' }).waitFor()
+    expect(await boxOf()).toEqual(closed)
+    await button(item, 'Cancel').click()
     await page.reload()
-    await detail.getByText('Line 39').waitFor()
+    await item.getByText('Line 39').waitFor()
     await page.setViewportSize({ width: 400, height: 700 })
-    await detail.waitFor({ state: 'hidden' })
-    await expect.poll(heightOf).toBeGreaterThan(800)
-    await item.getByRole('link', { name: 'Long' }).click()
-    await expect.poll(heightOf).toBeLessThan(300)
+    await expect.poll(boxOf).toMatchObject({ x: 0, y: 0, width: 400 })
+    expect((await boxOf()).height).toBeGreaterThan(600)
+    await item.getByRole('link', { name: 'Close' }).click()
+    await expect.poll(async () => (await boxOf()).height).toBeLessThan(120)
   })
 
   test('of other people are marked, with the actions that the role permits, without a reload', async () => {
@@ -398,6 +402,9 @@ describe.each([
     await itemOf(page, 'xxx').waitFor()
     await share(page, 'Own', newEmail(), 'Reader')
     await check()
+    // The open note fills a narrow screen.
+    await button(itemOf(page, 'Own'), 'Close').click()
+    await itemOf(page, 'Own').getByRole('link', { name: 'Close' }).click()
 
     await button(itemOf(page, 'xxx'), 'Edit').click()
     await write(page, 'Mine', 'Mine')
@@ -407,6 +414,7 @@ describe.each([
     await ada.notes.delete({ id })
     await button(page, 'Save as a new note').waitFor()
     await check()
+    await button(page, 'Cancel').click()
 
     await button(itemOf(page, 'Own'), 'Delete').click()
     await page.getByRole('dialog').waitFor()

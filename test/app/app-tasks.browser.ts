@@ -93,12 +93,33 @@ describe('a list of tasks', () => {
 
   test('adds a task with a description', async () => {
     const { page, client } = await openTasks()
+    expect(await page.getByRole('textbox', { name: 'Description' }).count()).toBe(0)
+    await page.getByRole('textbox', { name: 'New task' }).focus()
     await page.getByRole('textbox', { name: 'Description' }).fill('For Monday')
     await addTask(page, 'Write')
 
     await itemOf(page, 'Write').getByText('For Monday').waitFor()
     expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('')
     expect((await client.tasks.list()).tasks).toMatchObject([{ title: 'Write', description: 'For Monday' }])
+  })
+
+  test('keeps filter and search in the address, for a reload and the Back button', async () => {
+    const { page } = await openTasks(['Buy milk', 'Call Ada'])
+    await page.getByRole('searchbox', { name: 'Search' }).fill('milk')
+    await itemOf(page, 'Call Ada').waitFor({ state: 'detached' })
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('pending')
+    await page.waitForURL('**/tasks?q=milk&status=pending')
+
+    await page.reload()
+    await itemOf(page, 'Buy milk').waitFor()
+    expect(await itemsOf(page).count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Delete all tasks' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Devices', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
+    await page.goBack()
+
+    await page.getByRole('searchbox', { name: 'Search' }).and(page.locator('[value=milk]')).waitFor()
+    expect(await itemsOf(page).count()).toBe(1)
   })
 
   test('searches titles and descriptions, and shows everything again after a new task', async () => {

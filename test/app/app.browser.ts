@@ -68,8 +68,11 @@ describe('the start page of a person', () => {
     expect(await card('Open tasks').getByText('Call').count()).toBe(0)
     await card('Shared with you').getByText('Plan').waitFor()
     expect(await findViolations(page)).toEqual([])
-    await card('Open tasks').getByRole('link').click()
-    await page.waitForURL('**/tasks')
+    await card('Open tasks').getByRole('checkbox', { name: 'Done' }).click()
+    await card('Open tasks').getByText('Nothing is open.').waitFor()
+    expect((await client.tasks.list({ status: 'completed' })).taskCount).toBe(2)
+    await card('Active recently').getByRole('link').click()
+    await page.waitForURL('**/devices')
   })
 })
 
@@ -324,20 +327,35 @@ describe('the frame', () => {
     expect(await page.locator('.settings button:focus').count()).toBe(1)
   })
 
-  test('shows the links in a menu below 700 px, which closes with the next view', async () => {
+  test('shows three links and a menu below 700 px, which closes with the next view', async () => {
     const { page } = await openApp(service, { viewport: { width: 699, height: 640 } })
-    const link = page.getByRole('link', { name: 'Tasks' })
-    expect(await link.count()).toBe(0)
+    const link = (name: string) => page.getByRole('link', { name, exact: true })
+    for (const name of ['Home', 'Tasks', 'Notes']) expect(await link(name).count()).toBe(1)
+    expect(await link('Devices').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
 
     await page.getByRole('button', { name: 'Menu' }).click()
     expect(await findViolations(page)).toEqual([])
-    await link.click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await link('Devices').click()
 
-    await page.waitForURL('**/tasks')
-    await link.waitFor({ state: 'hidden' })
+    await page.waitForURL('**/devices')
+    await link('Devices').waitFor({ state: 'hidden' })
     await page.setViewportSize({ width: 700, height: 640 })
-    await link.waitFor()
+    await link('Devices').waitFor()
+    expect(await link('Tasks').count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(1)
     expect(await page.getByRole('button', { name: 'Menu' }).count()).toBe(0)
+  })
+
+  test('keeps the header in the window when a person opens a view', async () => {
+    const { page } = await openApp(service, { viewport: { width: 1280, height: 400 } })
+    await page.getByRole('link', { name: 'Devices', exact: true }).click()
+
+    await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
+
+    await page.locator('#content:focus').waitFor()
+    expect(await page.evaluate('scrollY')).toBe(0)
   })
 
   test('moves the focus to the content of the next view, and is usable with the keyboard only', async () => {

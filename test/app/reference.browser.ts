@@ -182,7 +182,7 @@ describe('the reference page', () => {
     await page.emulateMedia({ colorScheme: 'light' })
     await expect.poll(background).toBe('rgb(255, 255, 255)')
     await page.emulateMedia({ colorScheme: 'dark' })
-    await expect.poll(background).toBe('rgb(27, 33, 44)')
+    await expect.poll(background).toBe('rgb(26, 27, 31)')
   })
 })
 

@@ -35,7 +35,7 @@ describe('the page', () => {
     const { headers } = await call('GET', '/')
 
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     )
     expect(headers.get('x-frame-options')).toBe('DENY')

@@ -1,10 +1,11 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useMutation, useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { Loaded, RecentAccess } from 'tallystick-dev/page'
+import { Loaded, Problem, RecentAccess, useFocusOfList, Waiting } from 'tallystick-dev/page'
 import { Link } from 'wouter'
 
 import { orpc } from '../../api.ts'
 import { type Message, useLanguage } from '../../language.ts'
+import { refreshTasks, scopeOf, type Task } from '../tasks/task.ts'
 
 /** Maximum number of items of a card. */
 const SHOWN = 5
@@ -36,14 +37,17 @@ function OpenTasks() {
   const { t } = useLanguage()
   const query = useQuery(openTasks)
   return (
-    <Card title="openTasks" path="/tasks" count={query.data?.taskCount}>
+    <Card
+      title="openTasks"
+      path="/tasks"
+      count={query.data?.taskCount}
+      isComplete={(query.data?.taskCount ?? 0) <= SHOWN}
+    >
       <Loaded query={query}>
         {({ tasks }) => (
           <Items empty={t('nothingOpen')}>
-            {tasks.map(({ id, title }) => (
-              <li key={id}>
-                <bdi>{title}</bdi>
-              </li>
+            {tasks.map((task) => (
+              <OpenTask key={task.id} {...task} />
             ))}
           </Items>
         )}
@@ -52,25 +56,49 @@ function OpenTasks() {
   )
 }
 
+function OpenTask({ id, title }: Task) {
+  const { t } = useLanguage()
+  const titleId = useId()
+  const item = useFocusOfList()
+  const update = useMutation(
+    orpc.tasks.update.mutationOptions({ scope: scopeOf(id), onSettled: refreshTasks }),
+  )
+  return (
+    <li ref={item} className="task">
+      <input
+        type="checkbox"
+        aria-label={t('done')}
+        aria-describedby={titleId}
+        checked={update.isPending}
+        onChange={() => {
+          if (!update.isPending) update.mutate({ id, status: 'completed' })
+        }}
+      />
+      <div className="grow">
+        <bdi id={titleId}>{title}</bdi> <Waiting isPaused={update.isPaused} />
+        <Problem error={update.error} />
+      </div>
+    </li>
+  )
+}
+
 function SharedNotes() {
   const { t, formatAge } = useLanguage()
   const query = useQuery(firstNotes)
+  const shared = query.data?.notes.filter(({ mine }) => !mine) ?? []
   return (
-    <Card title="sharedWithYou" path="/notes">
+    <Card title="sharedWithYou" path="/notes" isComplete={shared.length <= SHOWN}>
       <Loaded query={query}>
-        {({ notes }) => (
+        {() => (
           <Items empty={t('nothingShared')}>
-            {notes
-              .filter(({ mine }) => !mine)
-              .slice(0, SHOWN)
-              .map(({ id, title, updatedAt }) => (
-                <li key={id}>
-                  <Link href={`/notes?note=${id}`}>
-                    <bdi>{title}</bdi>
-                  </Link>{' '}
-                  <small>{formatAge(Date.parse(updatedAt) / 1000)}</small>
-                </li>
-              ))}
+            {shared.slice(0, SHOWN).map(({ id, title, updatedAt }) => (
+              <li key={id}>
+                <Link href={`/notes?note=${id}`}>
+                  <bdi>{title}</bdi>
+                </Link>{' '}
+                <small>{formatAge(Date.parse(updatedAt) / 1000)}</small>
+              </li>
+            ))}
           </Items>
         )}
       </Loaded>
@@ -83,10 +111,12 @@ interface CardProps {
   /** The view with all items. */
   path: '/tasks' | '/notes' | '/devices'
   count?: number | undefined
+  /** Whether the card shows all items of the view. */
+  isComplete?: boolean
   children: ReactNode
 }
 
-function Card({ title, path, count, children }: CardProps) {
+function Card({ title, path, count, isComplete = false, children }: CardProps) {
   const { t, formatNumber } = useLanguage()
   const titleId = useId()
   return (
@@ -95,11 +125,13 @@ function Card({ title, path, count, children }: CardProps) {
         {t(title)} {count !== undefined && <small>{formatNumber(count)}</small>}
       </h2>
       {children}
-      <p>
-        <Link href={path} aria-describedby={titleId}>
-          {t('showMore')}
-        </Link>
-      </p>
+      {!isComplete && (
+        <p>
+          <Link href={path} aria-describedby={titleId}>
+            {t('showMore')}
+          </Link>
+        </p>
+      )}
     </section>
   )
 }

@@ -30,8 +30,7 @@ export function NewNote({ isHidden }: { isHidden: boolean }) {
   // The request can also come from the form before the person opened another view.
   const isPending = useIsMutating({ mutationKey }) > 0
   return (
-    <section aria-labelledby="new-note-title" hidden={isHidden}>
-      <h2 id="new-note-title">{t('newNote')}</h2>
+    <section aria-label={t('newNote')} className={isHidden ? 'new-note absent' : 'new-note'}>
       <NoteForm
         fields={fields}
         onChange={changeFields}

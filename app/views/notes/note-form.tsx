@@ -32,6 +32,7 @@ export function NoteForm({ fields, onChange, onSubmit, children, ...form }: Prop
     >
       <Field
         {...rules.title}
+        isCompact={isNew}
         dir="auto"
         required
         autoFocus={!isNew}
@@ -44,8 +45,9 @@ export function NoteForm({ fields, onChange, onSubmit, children, ...form }: Prop
       />
       <TextField
         {...rules.body}
+        isCompact={isNew}
         dir="auto"
-        rows={4}
+        rows={isNew ? 1 : 8}
         value={body}
         onValue={(value) => {
           onChange({ title, body: value })

@@ -35,9 +35,9 @@ export function ShareList({ noteId, announce }: Props) {
   const query = useInfiniteQuery(sharesQuery(noteId))
   return (
     <>
-      <h4 id={titleId} tabIndex={-1}>
+      <h3 id={titleId} tabIndex={-1}>
         {t('peopleWithAccess')}
-      </h4>
+      </h3>
       <Loaded query={query}>
         {({ pages }) => {
           const shares = pages.flatMap((page) => page.shares)

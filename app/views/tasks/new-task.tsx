@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Field, ownerOfDrafts, Problem, TextField } from 'tallystick-dev/page'
 
 import { taskBounds } from '../../../contract/bounds.ts'
@@ -18,6 +19,8 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
   const { t } = useLanguage()
   const fields = newTaskDrafts.use('new') ?? empty
   const title = fields.taskTitle.trim()
+  // Stays open, because the list must not move while a person presses a button of the list.
+  const [isOpen, setOpen] = useState(fields.taskDesc !== '')
   const rules = {
     taskTitle: { label: t('newTask'), maxLength: taskBounds.title },
     taskDesc: { label: t('description'), maxLength: taskBounds.description },
@@ -35,7 +38,10 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
   return (
     <>
       <form
-        className="row end new-task"
+        className="new-task"
+        onFocus={() => {
+          setOpen(true)
+        }}
         onSubmit={(event) => {
           event.preventDefault()
           if (!title) return
@@ -47,6 +53,7 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
       >
         <Field
           {...rules.taskTitle}
+          isCompact
           dir="auto"
           required
           autoComplete="off"
@@ -56,15 +63,18 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
             change({ ...fields, taskTitle })
           }}
         />
-        <TextField
-          {...rules.taskDesc}
-          dir="auto"
-          rows={1}
-          value={fields.taskDesc}
-          onValue={(taskDesc) => {
-            change({ ...fields, taskDesc })
-          }}
-        />
+        {isOpen && (
+          <TextField
+            {...rules.taskDesc}
+            isCompact
+            dir="auto"
+            rows={1}
+            value={fields.taskDesc}
+            onValue={(taskDesc) => {
+              change({ ...fields, taskDesc })
+            }}
+          />
+        )}
         <button aria-keyshortcuts="Control+Enter Meta+Enter">{t('addTask')}</button>
       </form>
       <Problem error={create.error} fields={rules} />

@@ -74,6 +74,7 @@ function Item({ task, edited }: Props) {
         <button
           ref={editButton}
           className="secondary"
+          title={t('edit')}
           aria-describedby={titleId}
           aria-busy={open.isPending}
           onClick={() => {
@@ -86,6 +87,7 @@ function Item({ task, edited }: Props) {
         </button>
         <button
           className="danger"
+          title={t('delete')}
           aria-describedby={titleId}
           onClick={() => {
             deletions.change(id)

@@ -10,6 +10,10 @@ interface ViewOptions<Texts extends string, Topic extends string> {
   path: `/${string}`
   /** The name of the text in the navigation and in the title of the window. */
   title: Message | NoInfer<Texts>
+  /** The icon of the link on narrow screens. By default, a sheet of paper. */
+  Icon?: ComponentType
+  /** Shows the title only to screen readers, because the view has headings of its own. */
+  hidesTitle?: true
   /** Who can open the view, and sees the link to the view. */
   access: 'public' | 'signedIn' | 'admin'
   /** The topics of `live.watch` that keep the queries of the view current. */

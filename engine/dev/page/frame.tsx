@@ -6,12 +6,13 @@ import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.t
 import { Boundary } from './components/boundary.tsx'
 import { Choice } from './components/forms/choice.tsx'
 import { Confirm } from './components/confirm.tsx'
-import { MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
+import { DocumentIcon, MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
 import { Keys } from './components/keys.tsx'
 import { Loaded, Loading } from './components/loaded.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { Brand, PlainFrame } from './components/plain-frame.tsx'
+import { lastNavigation } from './navigation.ts'
 import { isOpen, useHasEnded } from './components/session/session.tsx'
 import { SignIn } from './components/session/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
@@ -22,6 +23,9 @@ import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { sendChanges } from './undo.ts'
+
+/** Number of views in the bar of narrow screens. */
+const FIRST = 3
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {
@@ -53,6 +57,14 @@ function Header({ session, views }: { session: Session | null; views: readonly V
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const menu = useRef<HTMLUListElement>(null)
+  const link = ({ path, title, texts, Icon = DocumentIcon }: View) => (
+    <li key={path}>
+      <Link href={path} aria-current={location === path ? 'page' : undefined}>
+        <Icon />
+        {languageOf(texts).t(title)}
+      </Link>
+    </li>
+  )
 
   useEffect(() => {
     menu.current?.hidePopover()
@@ -66,19 +78,19 @@ function Header({ session, views }: { session: Session | null; views: readonly V
       <div className="bar">
         <Brand />
         <nav aria-label={t('mainNavigation')}>
+          {/* Below 700 pixels, the bar at the end of the window has the first views, and a button for all views. */}
+          <ul className="first">{views.slice(0, FIRST).map(link)}</ul>
           <button className="secondary" popoverTarget="menu">
             <MenuIcon />
-            <span className="hidden">{t('menu')}</span>
+            {t('menu')}
           </button>
-          {/* From 700 pixels, the list is always visible. Below, the button shows the list. */}
           <ul id="menu" ref={menu} popover="auto">
-            {views.map(({ path, title, texts }) => (
-              <li key={path}>
-                <Link href={path} aria-current={location === path ? 'page' : undefined}>
-                  {languageOf(texts).t(title)}
-                </Link>
+            {views.map(link)}
+            {session && (
+              <li>
+                <SignOut />
               </li>
-            ))}
+            )}
           </ul>
         </nav>
         <Settings session={session} />
@@ -201,8 +213,11 @@ function Content({ session }: { session: Session | null }) {
   useEffect(() => {
     document.title = title ? `${title} – ${name}` : name
     // Screen readers then announce the view. The first view keeps the focus of the browser.
-    if (lastLocation.current !== location) main.current?.focus()
+    if (lastLocation.current === location) return
     lastLocation.current = location
+    main.current?.focus({ preventScroll: true })
+    // The browser restores the position of a page to which a person goes back.
+    if (lastNavigation() !== 'popstate') scrollTo(0, 0)
   }, [title, location, name])
 
   useEffect(() => {
@@ -213,7 +228,12 @@ function Content({ session }: { session: Session | null }) {
 
   // The key of the view is the session, so that no state of the view outlives its session.
   const content = () => {
-    if (!view) return <p>{t('notFound')}</p>
+    if (!view)
+      return (
+        <p>
+          <Link href="/">{t('home')}</Link>
+        </p>
+      )
     if (isOpen(view, session))
       return (
         <LanguageContext value={languageOf(view.texts)}>
@@ -224,6 +244,7 @@ function Content({ session }: { session: Session | null }) {
   }
   return (
     <main id="content" ref={main} tabIndex={-1}>
+      <h1 className={view?.hidesTitle && 'hidden'}>{title || (view ? name : t('notFound'))}</h1>
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
       <Boundary key={location}>
         <Suspense fallback={<Loading />}>{content()}</Suspense>

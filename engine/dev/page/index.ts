@@ -5,14 +5,25 @@ export { Conflict } from './components/forms/conflict.tsx'
 export { Copy } from './components/copy.tsx'
 export { EditForm, type EditFormProps } from './components/forms/edit-form.tsx'
 export { Field, TextField } from './components/forms/field.tsx'
+export { FirstView } from './components/first-view.tsx'
 export { useFocusOfList } from './components/focus.ts'
-export { DeleteIcon, EditIcon } from './components/icons.tsx'
+export {
+  DeleteIcon,
+  DeviceIcon,
+  DocumentIcon,
+  EditIcon,
+  HomeIcon,
+  LeaveIcon,
+  PeopleIcon,
+  ShareIcon,
+  TasksIcon,
+} from './components/icons.tsx'
 export { LanguageSelect } from './components/language-select.tsx'
 export { Loaded, Loading } from './components/loaded.tsx'
 export { More } from './components/more.tsx'
 export { Problem } from './components/problem.tsx'
 export { RecentAccess } from './components/session/recent-access.tsx'
-export { Search, useSearch } from './components/forms/search.tsx'
+export { Search, useParameter, useSearch } from './components/forms/search.tsx'
 export { usePerson, useSession } from './components/session/session.tsx'
 export { SignIn } from './components/session/sign-in.tsx'
 export { Waiting } from './components/waiting.tsx'

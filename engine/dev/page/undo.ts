@@ -1,7 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
-/** Time to undo a change, in milliseconds. A further change begins this time again. */
+/** Time to undo a change, in milliseconds. A further change begins the shorter time, because the person knows the bar. */
 const UNDO_TIME = 10_000
+const NEXT_UNDO_TIME = 5000
 
 /** A kind of changes. The page shows a change immediately, and sends the change after the time to undo. */
 interface Undoable<Id> {
@@ -75,9 +76,12 @@ export function createUndoable<Id>({ message, send, elementOf }: Undoable<Id>) {
 export function startUndoTime() {
   stopUndoTime()
   if (state.changes.length > 0)
-    timer = window.setTimeout(() => {
-      if (navigator.onLine) void sendChanges()
-    }, UNDO_TIME)
+    timer = window.setTimeout(
+      () => {
+        if (navigator.onLine) void sendChanges()
+      },
+      state.changes.length > 1 ? NEXT_UNDO_TIME : UNDO_TIME,
+    )
 }
 
 /** Stops the time to undo, for example while the pointer is over the button. */

@@ -1,5 +1,6 @@
 import { lazy } from 'react'
 
+import { DeviceIcon, PeopleIcon, PersonIcon } from './components/icons.tsx'
 import { view } from './definition.ts'
 import { Account } from './views/account.tsx'
 import { Devices } from './views/devices.tsx'
@@ -9,7 +10,14 @@ const People = lazy(async () => ({ default: (await import('./views/people.tsx'))
 
 /** The views that every application has: devices and apps, the account, and people for administrators. */
 export const accountViews = [
-  view({ path: '/devices', title: 'devices', access: 'signedIn', topics: ['sessions'], Content: Devices }),
-  view({ path: '/account', title: 'account', access: 'signedIn', Content: Account }),
-  view({ path: '/people', title: 'people', access: 'admin', Content: People }),
+  view({
+    path: '/devices',
+    title: 'devices',
+    Icon: DeviceIcon,
+    access: 'signedIn',
+    topics: ['sessions'],
+    Content: Devices,
+  }),
+  view({ path: '/account', title: 'account', Icon: PersonIcon, access: 'signedIn', Content: Account }),
+  view({ path: '/people', title: 'people', Icon: PeopleIcon, access: 'admin', Content: People }),
 ] as const

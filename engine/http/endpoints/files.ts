@@ -87,7 +87,7 @@ const TYPES: Record<string, string> = {
 const EXTENSIONS = { br: '.br', gzip: '.gz' }
 
 /**
- * The Content-Security-Policy of a page. Allows scripts, styles and images only from this service, and images in `data:`
+ * The Content-Security-Policy of a page. Allows scripts, styles, fonts and images only from this service, and images in `data:`
  * URLs.
  */
 export const POLICY = [
@@ -95,6 +95,7 @@ export const POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
+  "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -7,13 +7,18 @@ import { useDefinition } from '../definition.ts'
 export function Brand() {
   const { name } = useDefinition()
   return (
-    <h1>
+    <p className="brand">
       <Link href="/">
-        <img src="/icon.svg" alt="" width="28" height="28" />
+        <img src="/icon.svg" alt="" width="24" height="24" />
         <span>{name}</span>
       </Link>
-    </h1>
+    </p>
   )
+}
+
+function Title() {
+  const { name } = useDefinition()
+  return <h1 className="hidden">{name}</h1>
 }
 
 /** The frame while the texts or the session are loading. index.html has the same header. */
@@ -24,6 +29,9 @@ export const PlainFrame = ({ children }: { children: ReactNode }) => (
         <Brand />
       </div>
     </header>
-    <main>{children}</main>
+    <main>
+      <Title />
+      {children}
+    </main>
   </>
 )

@@ -3,8 +3,9 @@ import { flushSync } from 'react-dom'
 import { useLocation } from 'wouter'
 
 import { useAppLanguage } from '../language.tsx'
-import { forgetError, startUndoTime, stopUndoTime, undoChanges, useChanges } from '../undo.ts'
+import { forgetError, sendChanges, startUndoTime, stopUndoTime, undoChanges, useChanges } from '../undo.ts'
 import { focusFirstControl } from './focus.ts'
+import { CloseIcon } from './icons.tsx'
 import { Problem } from './problem.tsx'
 
 function resume({ currentTarget }: SyntheticEvent) {
@@ -43,6 +44,19 @@ export function Undo() {
           }}
         >
           {t('undo')}
+        </button>
+      )}
+      {changes.length > 0 && (
+        <button
+          className="close"
+          title={t('close')}
+          onClick={() => {
+            focusFirstControl()
+            void sendChanges()
+          }}
+        >
+          <CloseIcon />
+          <span className="hidden">{t('close')}</span>
         </button>
       )}
       <Problem error={error} />

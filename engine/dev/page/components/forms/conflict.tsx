@@ -26,14 +26,14 @@ export function Conflict({
       <p role="alert">{message}</p>
       <div className="versions">
         <div>
-          <h3>{t('mine')}</h3>
+          <h2>{t('mine')}</h2>
           {mine}
           <button type="button" aria-busy={isPending} disabled={isPending} onClick={onKeep}>
             {t('keepMine')}
           </button>
         </div>
         <div>
-          <h3>{t('theirs')}</h3>
+          <h2>{t('theirs')}</h2>
           {theirs}
           <button type="button" className="secondary" disabled={isPending} onClick={onTake}>
             {t('takeTheirs')}

@@ -6,6 +6,8 @@ import { breaksBound, type FieldRules, ruleOf } from './bounds.ts'
 type Control = HTMLInputElement | HTMLTextAreaElement
 
 interface Own extends FieldRules {
+  /** Shows the label inside of the empty field. */
+  isCompact?: boolean
   value: string
   onValue: (value: string) => void
   /** The reason why the service refused the value. */
@@ -19,6 +21,7 @@ type Props<Attributes> = Own & Omit<Attributes, keyof Own>
 /** A labelled input, with its error below. A value that breaks a bound has an error while the person types. */
 export function Field({
   label,
+  isCompact,
   value,
   onValue,
   error,
@@ -31,8 +34,8 @@ export function Field({
   const { control, message } = useControl({ ...rules, value, onValue, error, languageOfError })
   return (
     <label>
-      {label}
-      <input {...attributes} {...control} />
+      <span className={isCompact ? 'hidden' : undefined}>{label}</span>
+      <input placeholder={isCompact ? label : undefined} {...attributes} {...control} />
       {message}
     </label>
   )
@@ -41,6 +44,7 @@ export function Field({
 /** A labelled field for several lines. */
 export function TextField({
   label,
+  isCompact,
   value,
   onValue,
   error,
@@ -50,8 +54,8 @@ export function TextField({
   const { control, message } = useControl({ label, maxLength, value, onValue, error })
   return (
     <label>
-      {label}
-      <textarea {...attributes} {...control} />
+      <span className={isCompact ? 'hidden' : undefined}>{label}</span>
+      <textarea placeholder={isCompact ? label : undefined} {...attributes} {...control} />
       {message}
     </label>
   )

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../../language.tsx'
 
@@ -8,19 +9,54 @@ const DELAY = 250
 /** Maximum length of a search, in UTF-16 code units. The service accepts 100 code points. */
 const MAX_LENGTH = 100
 
+/**
+ * A parameter of the address, so that a reload and the Back button keep its value. Undefined without a value. A change does not
+ * add an entry to the history.
+ */
+export function useParameter(name: string) {
+  const [parameters, setParameters] = useSearchParams()
+  const setValue = useCallback(
+    (value: string | undefined) => {
+      setParameters(
+        () => {
+          // Not the parameters of the last rendering, because two changes can follow each other.
+          const next = new URLSearchParams(location.search)
+          if (value) next.set(name, value)
+          else next.delete(name)
+          return next
+        },
+        { replace: true },
+      )
+    },
+    [name, setParameters],
+  )
+  return [parameters.get(name) ?? undefined, setValue] as const
+}
+
 /** The text of a search, and the text of the requests: `q` follows the text after a short delay. Undefined without a text. */
 export function useSearch() {
-  const [text, setText] = useState('')
-  const [q, setQ] = useState<string>()
+  const [q, setQ] = useParameter('q')
+  const [text, setText] = useState(q ?? '')
+  const written = useRef(q)
+
+  useEffect(() => {
+    // The person has opened another address.
+    if (q !== written.current) setText(q ?? '')
+    written.current = q
+  }, [q])
+
   useEffect(() => {
     const timer = setTimeout(() => {
-      setQ(text.trim() || undefined)
+      const next = text.trim() || undefined
+      if (next === written.current) return
+      written.current = next
+      setQ(next)
     }, DELAY)
     return () => {
       clearTimeout(timer)
     }
-  }, [text])
-  return { text, q, setText }
+  }, [text, setQ])
+  return { text, q: q?.slice(0, MAX_LENGTH), setText }
 }
 
 interface Props extends Pick<ReturnType<typeof useSearch>, 'text' | 'setText'> {

@@ -14,47 +14,51 @@ export function DeleteAccount() {
   const [email, setEmail] = useState('')
   const remove = useMutation(orpc.account.delete.mutationOptions({ onSuccess: restart }))
   return (
-    <section aria-labelledby="delete-title">
-      <h2 id="delete-title">{t('deleteAccountTitle')}</h2>
-      <p>{t('deleteAccountExplanation')}</p>
-      <button
-        className="danger"
-        onClick={() => {
-          setOpen(true)
-        }}
-      >
-        {t('deleteAccount')}
-      </button>
-      {isOpen && (
-        <Confirm
-          title={t('deleteAccountQuestion')}
-          action={t('deleteAccount')}
-          isPending={remove.isPending || remove.isSuccess}
-          error={remove.error}
-          onConfirm={() => {
-            remove.mutate({ email })
-          }}
-          onClose={() => {
-            setOpen(false)
-            setEmail('')
-            remove.reset()
+    <section aria-labelledby="delete-title" className="split">
+      <div>
+        <h2 id="delete-title">{t('deleteAccountTitle')}</h2>
+        <p className="muted">{t('deleteAccountExplanation')}</p>
+      </div>
+      <div>
+        <button
+          className="danger"
+          onClick={() => {
+            setOpen(true)
           }}
         >
-          <p>{t('deleteAccountExplanation')}</p>
-          <label>
-            {t('confirmEmail', { email: person.email })}
-            <input
-              type="email"
-              autoComplete="off"
-              required
-              value={email}
-              onChange={({ target }) => {
-                setEmail(target.value)
-              }}
-            />
-          </label>
-        </Confirm>
-      )}
+          {t('deleteAccount')}
+        </button>
+        {isOpen && (
+          <Confirm
+            title={t('deleteAccountQuestion')}
+            action={t('deleteAccount')}
+            isPending={remove.isPending || remove.isSuccess}
+            error={remove.error}
+            onConfirm={() => {
+              remove.mutate({ email })
+            }}
+            onClose={() => {
+              setOpen(false)
+              setEmail('')
+              remove.reset()
+            }}
+          >
+            <p>{t('deleteAccountExplanation')}</p>
+            <label>
+              {t('confirmEmail', { email: person.email })}
+              <input
+                type="email"
+                autoComplete="off"
+                required
+                value={email}
+                onChange={({ target }) => {
+                  setEmail(target.value)
+                }}
+              />
+            </label>
+          </Confirm>
+        )}
+      </div>
     </section>
   )
 }

@@ -23,24 +23,28 @@ export function Export() {
     },
   })
   return (
-    <section aria-labelledby="export-title">
-      <h2 id="export-title">{t('exportTitle')}</h2>
-      <p>{t('exportExplanation')}</p>
-      <button
-        className="secondary"
-        aria-busy={run.isPending}
-        disabled={run.isPending}
-        onClick={() => {
-          run.mutate()
-        }}
-      >
-        {t('exportData')}
-      </button>
-      {run.isPending && <progress aria-label={t('exporting')} />}
-      <p role="status" className="outcome">
-        {run.isPending ? t('exporting') : run.isSuccess && t('exported', { file })}
-      </p>
-      <Problem error={run.error} />
+    <section aria-labelledby="export-title" className="split">
+      <div>
+        <h2 id="export-title">{t('exportTitle')}</h2>
+        <p className="muted">{t('exportExplanation')}</p>
+      </div>
+      <div>
+        <button
+          className="secondary"
+          aria-busy={run.isPending}
+          disabled={run.isPending}
+          onClick={() => {
+            run.mutate()
+          }}
+        >
+          {t('exportData')}
+        </button>
+        {run.isPending && <progress aria-label={t('exporting')} />}
+        <p role="status" className="outcome">
+          {run.isPending ? t('exporting') : run.isSuccess && t('exported', { file })}
+        </p>
+        <Problem error={run.error} />
+      </div>
     </section>
   )
 }

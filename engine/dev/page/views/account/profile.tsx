@@ -26,46 +26,47 @@ export function Profile() {
   }, [name, t])
 
   return (
-    <section aria-labelledby="profile-title">
+    <section aria-labelledby="profile-title" className="split">
       <h2 id="profile-title">{t('profile')}</h2>
-      <dl>
-        <dt>{t('email')}</dt>
-        <dd>
-          <bdi>{person.email}</bdi>
-        </dd>
-      </dl>
-      <form
-        className="narrow"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate(name.trim())
-        }}
-      >
-        <label>
-          {t('name')}
-          <input
-            ref={input}
-            autoComplete="name"
-            dir="auto"
-            aria-describedby="name-explanation"
-            value={name}
-            onChange={({ target }) => {
-              setName(target.value)
-              save.reset()
-            }}
-          />
-          <small id="name-explanation">
+      <div>
+        <dl>
+          <dt>{t('email')}</dt>
+          <dd>
+            <bdi>{person.email}</bdi>
+          </dd>
+        </dl>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            save.mutate(name.trim())
+          }}
+        >
+          <label>
+            {t('name')}
+            <input
+              ref={input}
+              autoComplete="name"
+              dir="auto"
+              aria-describedby="name-explanation"
+              value={name}
+              onChange={({ target }) => {
+                setName(target.value)
+                save.reset()
+              }}
+            />
+          </label>
+          <p id="name-explanation" className="muted">
             {t(membersSeeNames ? 'nameExplanationOfMembers' : 'nameExplanation')}
-          </small>
-        </label>
-        <div className="row">
-          <button aria-busy={save.isPending} disabled={save.isPending}>
-            {t('saveName')}
-          </button>
-          <span role="status">{save.isSuccess && t('nameSaved')}</span>
-        </div>
-        <Problem error={save.error} />
-      </form>
+          </p>
+          <div className="row">
+            <button aria-busy={save.isPending} disabled={save.isPending}>
+              {t('saveName')}
+            </button>
+            <span role="status">{save.isSuccess && t('nameSaved')}</span>
+          </div>
+          <Problem error={save.error} />
+        </form>
+      </div>
     </section>
   )
 }

@@ -27,7 +27,7 @@ export function DeviceList() {
 
   return (
     <section aria-labelledby="devices-title">
-      <h2 id="devices-title" ref={heading} tabIndex={-1}>
+      <h2 id="devices-title" className="hidden" ref={heading} tabIndex={-1}>
         {t('devices')}
       </h2>
       <p className="muted">{t('devicesExplanation')}</p>

@@ -45,7 +45,9 @@ export function PersonList() {
   return (
     <section aria-labelledby="people-title">
       <div className="row head">
-        <h2 id="people-title">{t('people')}</h2>
+        <h2 id="people-title" className="hidden">
+          {t('people')}
+        </h2>
         <Search {...field} label={t('searchPeople')} />
       </div>
       <p role="status" className="outcome">

@@ -40,15 +40,14 @@ function Gardens() {
   const { t } = texts.useLanguage()
   const query = useQuery(orpc.gardens.list.queryOptions())
   return (
-    <section aria-labelledby="gardens-title">
-      <h2 id="gardens-title">{t('gardens')}</h2>
+    <section aria-label={t('gardens')}>
       <NewGarden />
       <Loaded query={query}>
         {({ gardens }) =>
           gardens.length === 0 ? (
             <p className="muted">{t('noGardens')}</p>
           ) : (
-            <ul aria-labelledby="gardens-title">
+            <ul aria-label={t('gardens')}>
               {gardens.map((garden) => (
                 <GardenItem key={garden.id} {...garden} />
               ))}

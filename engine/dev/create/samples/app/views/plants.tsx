@@ -37,8 +37,7 @@ function Plants() {
   const { t } = texts.useLanguage()
   const [gardenId, setGardenId] = useState<number>()
   return (
-    <section aria-labelledby="plants-title">
-      <h2 id="plants-title">{t('plants')}</h2>
+    <section aria-label={t('plants')}>
       <GardenChoice onChoice={setGardenId} />
       {gardenId !== undefined && <PlantList key={gardenId} gardenId={gardenId} />}
     </section>
@@ -60,7 +59,7 @@ function PlantList({ gardenId }: { gardenId: number }) {
           plants.length === 0 ? (
             <p className="muted">{t('noPlants')}</p>
           ) : (
-            <ul aria-labelledby="plants-title">
+            <ul aria-label={t('plants')}>
               {plants.map((plant) => (
                 <PlantItem key={plant.id} {...plant} />
               ))}

@@ -26,15 +26,14 @@ function Ideas() {
   const { t } = texts.useLanguage()
   const query = useQuery(orpc.ideas.list.queryOptions())
   return (
-    <section aria-labelledby="ideas-title">
-      <h2 id="ideas-title">{t('ideas')}</h2>
+    <section aria-label={t('ideas')}>
       <NewIdea />
       <Loaded query={query}>
         {({ ideas }) =>
           ideas.length === 0 ? (
             <p className="muted">{t('noIdeas')}</p>
           ) : (
-            <ul aria-labelledby="ideas-title">
+            <ul aria-label={t('ideas')}>
               {ideas.map((idea) => (
                 <IdeaItem key={idea.id} {...idea} />
               ))}
