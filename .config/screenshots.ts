@@ -21,6 +21,7 @@ await tallystick.listen(Number(PORT))
 
 const accounts = sampleAccounts('ada@example.com')
 const cookies = new Map<string, string>()
+let sharedNote = ''
 for (const name of ['charles', 'ada'] as const) {
   const { email } = accounts[name]
   const cookie = await tallystick.signIn(email)
@@ -32,6 +33,7 @@ for (const name of ['charles', 'ada'] as const) {
   }
   for (const { shares, ...note } of sampleNotes[name].toReversed()) {
     const { id } = await client.notes.create(note)
+    if (shares.length > 0) sharedNote = id
     for (const [reader, role] of shares) await client.notes.share({ id, email: accounts[reader].email, role })
   }
 }
@@ -70,7 +72,13 @@ async function capture({ path, email = '', width, height = 800, ...options }: Sh
 
 const ada = 'ada@example.com'
 const readme: Record<string, Shot> = {
-  'page-notes': { path: '/notes', email: ada, width: 960, height: 853, colorScheme: 'dark' },
+  'page-notes': {
+    path: `/notes?note=${sharedNote}`,
+    email: ada,
+    width: 960,
+    height: 853,
+    colorScheme: 'dark',
+  },
   'page-tasks': { path: '/tasks', email: ada, width: 360, height: 640 },
 }
 

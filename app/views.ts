@@ -1,5 +1,5 @@
 import { lazy } from 'react'
-import { accountViews, HomeIcon, TasksIcon, view } from 'tallystick-dev/page'
+import { accountViews, HomeIcon, ListIcon, view } from 'tallystick-dev/page'
 
 import { texts } from './language.ts'
 import { Home } from './views/home.tsx'
@@ -24,7 +24,7 @@ export const views = [
   view({
     path: '/tasks',
     title: 'tasks',
-    Icon: TasksIcon,
+    Icon: ListIcon,
     access: 'signedIn',
     topics: ['tasks'],
     texts,

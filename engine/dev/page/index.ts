@@ -16,7 +16,7 @@ export {
   LeaveIcon,
   PeopleIcon,
   ShareIcon,
-  TasksIcon,
+  ListIcon,
 } from './components/icons.tsx'
 export { LanguageSelect } from './components/language-select.tsx'
 export { Loaded, Loading } from './components/loaded.tsx'

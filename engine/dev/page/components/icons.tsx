@@ -9,7 +9,7 @@ const icon = (path: string) =>
   }
 
 export const HomeIcon = icon('M4 11l8-7 8 7M6 9.5V20h12V9.5M10 20v-6h4v6')
-export const TasksIcon = icon('M4 6l1.5 1.5L8 5M4 12l1.5 1.5L8 11M4 18l1.5 1.5L8 17M12 6h8M12 12h8M12 18h8')
+export const ListIcon = icon('M4 6l1.5 1.5L8 5M4 12l1.5 1.5L8 11M4 18l1.5 1.5L8 17M12 6h8M12 12h8M12 18h8')
 export const DocumentIcon = icon('M6 4h9l3 3v13H6ZM9 10h6M9 13h6M9 16h4')
 export const DeviceIcon = icon('M4 5h16v10H4ZM2 19h20M9 15l-1 4M15 15l1 4')
 export const PeopleIcon = icon(
