@@ -14,7 +14,7 @@ export function DeleteAccount() {
   const [email, setEmail] = useState('')
   const remove = useMutation(orpc.account.delete.mutationOptions({ onSuccess: restart }))
   return (
-    <section aria-labelledby="delete-title" className="split">
+    <section aria-labelledby="delete-title" className="explained">
       <div>
         <h2 id="delete-title">{t('deleteAccountTitle')}</h2>
         <p className="muted">{t('deleteAccountExplanation')}</p>

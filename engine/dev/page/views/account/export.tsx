@@ -23,7 +23,7 @@ export function Export() {
     },
   })
   return (
-    <section aria-labelledby="export-title" className="split">
+    <section aria-labelledby="export-title" className="explained">
       <div>
         <h2 id="export-title">{t('exportTitle')}</h2>
         <p className="muted">{t('exportExplanation')}</p>

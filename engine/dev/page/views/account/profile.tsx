@@ -26,7 +26,7 @@ export function Profile() {
   }, [name, t])
 
   return (
-    <section aria-labelledby="profile-title" className="split">
+    <section aria-labelledby="profile-title" className="explained">
       <h2 id="profile-title">{t('profile')}</h2>
       <div>
         <dl>
