@@ -91,7 +91,8 @@ export interface CallConnection {
   /**
    * Runs `work` in a transaction, and returns its result. An error undoes the statements and the jobs of `work`. `work` receives
    * the `db`, `enqueue`, `mail` and `transaction` of the transaction. In a call with `Idempotency-Key` or `If-Match`, the transaction is
-   * part of the transaction of the call. Outside production, a statement of another `db` within `work` is an error.
+   * part of the transaction of the call. A statement of another `db` within `work` is an error. Inner transactions that
+   * start at the same time run one after the other.
    *
    * @example
    * await context.transaction(async ({ db, enqueue }) => {
