@@ -59,11 +59,17 @@ export interface Mail {
   send: <Values extends z.ZodType>(mail: NewMail<Values>) => Promise<string>
 }
 
-/** The call that sends an e-mail: its person, who is known after the authentication, its headers and those of its answer. */
+/**
+ * The call or the job that sends an e-mail: the person of the call, who is known after the authentication, its network address, its
+ * headers and those of its answer.
+ */
 interface Sender {
   attributes: { readonly person?: string }
   headers: IncomingHttpHeaders
   reply: Reply
+  address?: (() => string | undefined) | undefined
+  /** Returns the key of an e-mail of a job, which is the same in each attempt. Undefined for calls. */
+  keyOf?: (content: string) => string
 }
 
 /** Adds an e-mail on a connection. */

@@ -8,12 +8,13 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 
 import { removeFinished } from '../../db/jobs/queries.ts'
 import { jobRows } from '../../db/jobs/tables.ts'
+import { startConsole } from '../fixtures/console.ts'
 import { createDatabase } from '../fixtures/database.ts'
 import { temporaryFolder } from '../fixtures/migrations.ts'
 import { runOperatorCommand } from '../fixtures/operator-command.ts'
 import { app } from './parcels/app.ts'
 import { deliver, weigh } from './parcels/jobs.ts'
-import { startParcels } from './parcels/service.ts'
+import { databases, startParcels } from './parcels/service.ts'
 
 const service = await startParcels({})
 afterAll(() => service.close())
@@ -61,6 +62,41 @@ test('the deletion of an account deletes its jobs, and no other ones', async () 
 
   expect(await attemptsOf(hers)).toEqual([])
   expect(await attemptsOf(his)).toHaveLength(1)
+})
+
+test.each(Object.entries(databases))(
+  'the export of an account lists its jobs, on %s',
+  async (_, environment) => {
+    const started = await startParcels(environment)
+    onTestFinished(() => started.close())
+    const [ada, bob] = [await started.person(), await started.person()]
+    await ada.parcels.create({ label: 'hers' })
+    await bob.parcels.create({ label: 'his' })
+    await started.enqueue(deliver, { label: 'nobody' })
+
+    const { jobs } = await ada.account.export()
+
+    const { id } = await ada.account.get()
+    expect(jobs).toEqual([
+      {
+        name: 'deliver',
+        state: 'created',
+        createdAt: expect.any(Number) as number,
+        startsAt: expect.any(Number) as number,
+        input: { label: 'hers', userId: id, then: 'end' },
+      },
+    ])
+  },
+)
+
+test('the console does not show the jobs', async () => {
+  const { client } = await startConsole({}, app)
+
+  expect((await client.data.tables()).map(({ name }) => name)).not.toContain('job')
+  for (const table of ['job', 'tallystick_jobs.job'])
+    await expect(client.data.rows({ table, filters: [], page: 0 })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
 })
 
 test('finished jobs are removed after a day, and dead ones after 14 days', async () => {
