@@ -23,7 +23,6 @@ const input = z.object({ name: z.string(), size: z.object({ width: z.int() }).op
 
 /** Throws a value without a text. */
 const throwName = job({ input: Name, timeout: 30, retries: 0 }, ({ name }) => {
-  // eslint-disable-next-line @typescript-eslint/only-throw-error -- applications can throw any value
   throw NO_TEXT[name as keyof typeof NO_TEXT]
 })
 
@@ -123,7 +122,7 @@ describe.each(Object.entries(databases))('an attempt on %s', (_, environment) =>
     const extra = { size: { width: 1, secret }, secret }
 
     const kept = await enqueue(keep, { name: 'Ada', ...extra })
-    const converted = await enqueue(convert, { name: 'Ada', ...extra } as { name: string })
+    const converted = await enqueue(convert, { name: 'Ada', ...extra })
     await runDue()
 
     expect((await find(kept))?.data?.input).toEqual({ name: 'Ada', size: { width: 1 } })
