@@ -107,7 +107,10 @@ export async function createQueues(jobs: Jobs) {
     // Throws the error of the statement: pg-boss ignores the error, and returns no jobs.
     await statement
     // The drivers return a number of this type as a text.
-    return fetched.map(({ expireInSeconds, ...job }) => ({ ...job, timeout: parseFloat(String(expireInSeconds)) }))
+    return fetched.map(({ expireInSeconds, ...job }) => ({
+      ...job,
+      timeout: parseFloat(String(expireInSeconds)),
+    }))
   }
 
   return {
