@@ -88,7 +88,7 @@ async function count(limiter: Limiter, key: string) {
  */
 async function countAfter({ db, afterEnd }: OpenTransaction, limiter: Limiter, key: string) {
   const name = limiter.getKey(key)
-  const uncounted = afterEnd.filter((task) => task.name === name).length
+  const uncounted = afterEnd.filter((each) => each.name === name).length
   const counted = await createInDatabase(db, limiter).get(key)
   if ((counted?.consumedPoints ?? 0) + uncounted >= limiter.points)
     return counted?.msBeforeNext ?? limiter.duration * 1000

@@ -18,7 +18,7 @@ const production = {
   MAIL_FROM: 'parcels@parcels.example',
 }
 const limit = rateLimits.registrations
-const counterOf = (key: string) => eq(rateLimitCounters.key, `${limit.name}:${key}`)
+const rowOf = (key: string) => eq(rateLimitCounters.key, `${limit.name}:${key}`)
 
 describe.each(Object.entries(databases))('in production, on %s', (_, environment) => {
   let started: ReturnType<typeof startParcels>
@@ -105,7 +105,7 @@ describe.each(Object.entries(databases))('in production, on %s', (_, environment
     const refused = await transaction(() => consumeRateLimit(limit, key))
 
     expect(refused?.headers).toMatchObject({ 'ratelimit-policy': '"registrations";q=2;w=3600' })
-    expect(await db.select().from(rateLimitCounters).where(counterOf(key))).toMatchObject([{ points: 2 }])
+    expect(await db.select().from(rateLimitCounters).where(rowOf(key))).toMatchObject([{ points: 2 }])
   })
 
   test('the calls of one transaction are counted together', async () => {
