@@ -61,6 +61,8 @@ export const rateLimits = withNames({
 export const mailLimits = withNames({
   /** E-mails that the calls of a person send. */
   mailsBySender: { points: 100, duration: 3600, perAccount: true },
+  /** E-mails of calls without a person, by network: such calls cannot exhaust `mails` from one network. */
+  mailsByNetwork: { points: 50, duration: 3600 },
   /** E-mails of a person to an address. */
   mailsToRecipient: { points: 20, duration: 3600 },
   /** All e-mails. */

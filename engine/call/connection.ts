@@ -59,11 +59,17 @@ export interface Mail {
   send: <Values extends z.ZodType>(mail: NewMail<Values>) => Promise<string>
 }
 
-/** The call that sends an e-mail: its person, who is known after the authentication, its headers and those of its answer. */
+/**
+ * The call or the job that sends an e-mail: the person of the call, who is known after the authentication, its network address, its
+ * headers and those of its answer.
+ */
 interface Sender {
   attributes: { readonly person?: string }
   headers: IncomingHttpHeaders
   reply: Reply
+  address?: (() => string | undefined) | undefined
+  /** Returns the key of an e-mail of a job, which is the same in each attempt. Undefined for calls. */
+  keyOf?: (content: string) => string
 }
 
 /** Adds an e-mail on a connection. */
@@ -91,7 +97,8 @@ export interface CallConnection {
   /**
    * Runs `work` in a transaction, and returns its result. An error undoes the statements and the jobs of `work`. `work` receives
    * the `db`, `enqueue`, `mail` and `transaction` of the transaction. In a call with `Idempotency-Key` or `If-Match`, the transaction is
-   * part of the transaction of the call. Outside production, a statement of another `db` within `work` is an error.
+   * part of the transaction of the call. A statement of another `db` within `work` is an error. Inner transactions that
+   * start at the same time run one after the other.
    *
    * @example
    * await context.transaction(async ({ db, enqueue }) => {

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 import { DrizzleQueryError, TransactionRollbackError } from 'drizzle-orm/errors'
 
 /**
@@ -58,5 +60,7 @@ export function toErrorMessage(error: unknown): string {
   if (error instanceof DrizzleQueryError) return toErrorMessage(error.cause)
   // Node.js throws an AggregateError if the connections to all addresses of a host fail. It contains one error for each address.
   if (error instanceof AggregateError) return error.errors.map(toErrorMessage).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  const text: unknown = error instanceof Error ? error.message : error
+  // Not each value can be converted to a text.
+  return typeof text === 'string' ? text : inspect(text)
 }

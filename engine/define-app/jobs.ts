@@ -1,14 +1,28 @@
 import type { Jobs } from '../app/job.ts'
 import { hasMails, type MailTemplates } from '../app/mail-template.ts'
 import type { PersonalData } from '../db/accounts/personal-data.ts'
-import { removeOf } from '../db/jobs/queries.ts'
+import { selectWith } from '../db/accounts/personal-data.ts'
+import { listOf, removeOf } from '../db/jobs/queries.ts'
+import { toUnixSeconds } from '../values/unix-time.ts'
 
-/** The deletion of an account removes the jobs that name the account, and the e-mails to its address, in every state. */
+/**
+ * The export of an account lists the jobs that name the account, and the deletion removes these jobs and the e-mails to its address, in
+ * every state.
+ */
 export const personalDataOfJobs = (jobs: Jobs, mails: MailTemplates): PersonalData[] =>
   hasMails(mails) || Object.values(jobs).some(({ person }) => person)
     ? [
         {
-          select: () => ({ queries: [], read: () => Promise.resolve({}) }),
+          select: selectWith(
+            (db, { id }) => ({ rows: listOf(db, id) }),
+            ({ rows }) => ({
+              jobs: rows.map(({ createdAt, startsAt, ...row }) => ({
+                ...row,
+                createdAt: toUnixSeconds(createdAt),
+                startsAt: toUnixSeconds(startsAt),
+              })),
+            }),
+          ),
           remove: (tx, person) => removeOf(tx, person),
         },
       ]

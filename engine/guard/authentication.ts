@@ -62,7 +62,7 @@ export function createContext(
     authenticateToken(parts, headers.authorization, audience ?? settings.baseUrl),
   )
   return {
-    ...createConnection(db, parts, { attributes, headers, reply }),
+    ...createConnection(db, parts, { attributes, headers, reply, address }),
     identity,
     settings,
     resources: app.resources,

@@ -3,6 +3,7 @@ import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limi
 import type { RateLimit } from 'tallystick-contract'
 
 import type { Database } from '../db/connection/database.ts'
+import { currentTransaction, type OpenTransaction } from '../db/connection/transactions.ts'
 import { rateLimitCounters } from '../db/accounts/rate-limits.ts'
 import { listIpAddresses } from '../db/accounts/ip-addresses.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../call/context.ts'
@@ -21,18 +22,12 @@ export function createRateLimiter(
 ): ConsumeRateLimit {
   if (!isEnabled) return () => Promise.resolve(undefined)
   const create = ({ name, inDatabase, points, duration }: RateLimit, factor: number) => {
-    const options = { duration, points: (limitPoints[name] ?? points) * factor }
-    const keyPrefix = factor === 1 ? name : `${name}/48`
-    return inDatabase
-      ? new RateLimiterDrizzle({
-          ...options,
-          keyPrefix,
-          storeClient: db,
-          schema: rateLimitCounters,
-          // Housekeeping removes expired rows.
-          clearExpiredByTimeout: false,
-        })
-      : new RateLimiterMemory({ ...options, keyPrefix })
+    const options = {
+      duration,
+      points: (limitPoints[name] ?? points) * factor,
+      keyPrefix: factor === 1 ? name : `${name}/48`,
+    }
+    return inDatabase ? createInDatabase(db, options) : new RateLimiterMemory(options)
   }
   /** Each limit also exists for blocks of IPv6 networks (/48), with BLOCK_FACTOR times the points. */
   const limiters = new Map(
@@ -42,14 +37,11 @@ export function createRateLimiter(
     ]),
   )
   const consume = async (limit: RateLimit, limiter: Limiter, key: string) => {
-    try {
-      await limiter.consume(key)
-      return undefined
-    } catch (exceeded) {
-      if (!(exceeded instanceof RateLimiterRes)) throw exceeded
-      onExceeded(limit)
-      return createRefusal(limit.name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
-    }
+    const transaction = limit.inDatabase && currentTransaction()
+    const wait = await (transaction ? countAfter(transaction, limiter, key) : count(limiter, key))
+    if (wait === undefined) return undefined
+    onExceeded(limit)
+    return createRefusal(limit.name, limiter, Math.ceil(wait / 1000))
   }
 
   return async (limit, key = 'unknown') => {
@@ -64,6 +56,46 @@ export function createRateLimiter(
 }
 
 type Limiter = RateLimiterDrizzle | RateLimiterMemory
+
+const createInDatabase = (
+  storeClient: Database,
+  { duration, points, keyPrefix }: Pick<Limiter, 'duration' | 'points' | 'keyPrefix'>,
+) =>
+  new RateLimiterDrizzle({
+    duration,
+    points,
+    keyPrefix,
+    storeClient,
+    schema: rateLimitCounters,
+    // Housekeeping removes expired rows.
+    clearExpiredByTimeout: false,
+  })
+
+/** Counts a call. If the limit is exceeded, returns the time until the next call, in milliseconds. */
+async function count(limiter: Limiter, key: string) {
+  try {
+    await limiter.consume(key)
+    return undefined
+  } catch (exceeded) {
+    if (!(exceeded instanceof RateLimiterRes)) throw exceeded
+    return exceeded.msBeforeNext
+  }
+}
+
+/**
+ * Compares the count in a transaction with the limit, and counts the call after the end of the transaction, because a rollback would
+ * undo the count. Calls in other transactions that are open at the same time are not in the count.
+ */
+async function countAfter({ db, afterEnd }: OpenTransaction, limiter: Limiter, key: string) {
+  const name = limiter.getKey(key)
+  const uncounted = afterEnd.filter((each) => each.name === name).length
+  const counted = await createInDatabase(db, limiter).get(key)
+  if ((counted?.consumedPoints ?? 0) + uncounted >= limiter.points)
+    return counted?.msBeforeNext ?? limiter.duration * 1000
+  // The transaction has ended: an error of the count must not change its result.
+  afterEnd.push({ name, run: () => count(limiter, key).catch(() => undefined) })
+  return undefined
+}
 
 const createRefusal = (name: string, { points, duration }: Limiter, waitSeconds: number): LimitRefusal => ({
   error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),

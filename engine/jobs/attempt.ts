@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
 
 import type { AnyJob, JobAttempt, JobContext, JobOutcome } from '../app/job.ts'
 import { createConnection, type InsertMail } from '../call/connection.ts'
@@ -36,18 +37,18 @@ export async function runAttempt(
   fetched: FetchedJob,
   end: AbortController,
 ): Promise<JobAttempt> {
-  const { id, name, retryCount, retryLimit } = fetched
+  const { id, name, retryCount, retryLimit, timeout } = fetched
   const startedAt = performance.now()
-  const deadline = startedAt + job.timeout * 1000
+  const deadline = startedAt + timeout * 1000
   const timer = setTimeout(() => {
-    end.abort(new Error(`The attempt has reached its timeout of ${job.timeout} s`))
-  }, job.timeout * 1000)
+    end.abort(new Error(`The attempt has reached its timeout of ${timeout} s`))
+  }, timeout * 1000)
   const run = () => runHandler(parts, queues, job, fetched, end.signal)
   const result = await (tracing?.procedure(['jobs', name], run) ?? run()).then(
     () => ({ outcome: 'completed' as const }),
     (thrown: unknown) => {
       // After the end of the attempt, the handler may throw an error of its own.
-      const error: unknown = end.signal.aborted ? end.signal.reason : thrown
+      const error = toError(end.signal.aborted ? end.signal.reason : thrown)
       return { outcome: outcomeOf(error, retryCount < retryLimit), error }
     },
   )
@@ -57,6 +58,22 @@ export async function runAttempt(
   parts.metrics?.observeJob(name, result.outcome, seconds)
   logOutcome(parts.log, fetched, result, seconds)
   return { name, id, ...result }
+}
+
+/** A handler can throw any value, also one that has no text. */
+const toError = (thrown: unknown) =>
+  thrown instanceof Error && typeof thrown.message === 'string'
+    ? thrown
+    : new Error(`The handler threw ${inspect(thrown)}`)
+
+/** Counts the e-mails of an attempt with the same content. Returns a key for each, which is the same in each attempt. */
+function createMailKeys(id: string) {
+  const counts = new Map<string, number>()
+  return (content: string) => {
+    const count = counts.get(content) ?? 0
+    counts.set(content, count + 1)
+    return `${id} ${count} ${content}`
+  }
 }
 
 const outcomeOf = (error: unknown, isRetried: boolean): JobOutcome =>
@@ -72,7 +89,11 @@ async function runHandler(
 ) {
   const announcements: Parameters<Announce>[] = []
   const context: JobContext = {
-    ...createConnection(db, { insertJob, insertMail }, { attributes: {}, headers: {}, reply: new Map() }),
+    ...createConnection(
+      db,
+      { insertJob, insertMail },
+      { attributes: {}, headers: {}, reply: new Map(), keyOf: createMailKeys(id) },
+    ),
     announce: (topic, ...recipients) => {
       requireRecipient(topic, recipients)
       announcements.push([topic, ...recipients])

@@ -10,9 +10,12 @@ import type { InsertMail } from '../call/connection.ts'
 import type { ConsumeRateLimit } from '../call/context.ts'
 import { renderMail } from '../html/mail.ts'
 import { consumeLimit } from '../guard/access.ts'
+import { MAIL_QUEUE } from '../db/jobs/tables.ts'
+import { networkOf } from '../guard/networks.ts'
 import { codesOfDelivery, type Email, type Mailer } from '../identity/mail.ts'
 import { negotiateLanguage } from '../texts/engine-texts.ts'
 import { normalizeAddress } from '../values/mail-address.ts'
+import { serializer } from '../values/serializer.ts'
 import type { Queues } from './queues.ts'
 
 /** The input of the job that sends an e-mail. */
@@ -49,7 +52,7 @@ const refusalOf = (error: unknown) =>
 export function createInsertMail(
   frame: Frame,
   mailJob: AnyJob,
-  { insertJob }: Queues,
+  { insertJob, findKeyed }: Queues,
   consumeRateLimit: ConsumeRateLimit,
 ): InsertMail {
   const names = new Map(Object.entries(frame.app.mails).map(([name, template]) => [template as object, name]))
@@ -57,7 +60,7 @@ export function createInsertMail(
     const name = names.get(template)
     if (name === undefined)
       throw new Error('The template is not declared: add the template to `mails` of defineApp')
-    const { attributes, headers, reply } = sender
+    const { attributes, headers, reply, address, keyOf } = sender
     const input = MailInput.parse({
       to: normalizeAddress(to),
       template: name,
@@ -67,14 +70,22 @@ export function createInsertMail(
     })
     // A mistake of the template is an error of the call, not of a job that nobody waits for.
     compose(frame, input)
-    await requireWithinLimits({ consumeRateLimit, reply }, input)
-    return insertJob(db, mailJob, input)
+    const key = keyOf?.(JSON.stringify(serializer.serialize(input)))
+    const sent = key === undefined ? undefined : await findKeyed(db, MAIL_QUEUE, key)
+    if (sent !== undefined) return sent
+    await requireWithinLimits({ consumeRateLimit, reply }, input, networkOf(address?.()))
+    return insertJob(db, mailJob, input, key === undefined ? {} : { key })
   }
 }
 
 /** Throws 429, and sets the headers of the answer, if an e-mail exceeds a limit. */
-async function requireWithinLimits(call: Parameters<typeof consumeLimit>[0], { to, sender }: MailInput) {
+async function requireWithinLimits(
+  call: Parameters<typeof consumeLimit>[0],
+  { to, sender }: MailInput,
+  network: string | undefined,
+) {
   if (sender !== undefined) await consumeLimit(call, mailLimits.mailsBySender, sender)
+  else if (network !== undefined) await consumeLimit(call, mailLimits.mailsByNetwork, network)
   await consumeLimit(call, mailLimits.mailsToRecipient, `${sender ?? ''} ${to.toLowerCase()}`)
   await consumeLimit(call, mailLimits.mails, 'all')
 }

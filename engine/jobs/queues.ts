@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { toUSVString } from 'node:util'
+import { isDeepStrictEqual, toUSVString } from 'node:util'
 
 import { v5 } from 'uuid'
 
@@ -41,6 +41,11 @@ export interface FetchedJob {
   data: JobData
   retryCount: number
   retryLimit: number
+  /**
+   * Limit of an attempt, in seconds, as stored with the job. After this time, other instances fail the attempt, also if the release
+   * of this instance declares another limit.
+   */
+  timeout: number
 }
 
 interface NewJob extends EnqueueOptions {
@@ -101,13 +106,22 @@ export async function createQueues(jobs: Jobs) {
     })
     // Throws the error of the statement: pg-boss ignores the error, and returns no jobs.
     await statement
-    return fetched
+    // The drivers return a number of this type as a text.
+    return fetched.map(({ expireInSeconds, ...job }) => ({
+      ...job,
+      timeout: parseFloat(String(expireInSeconds)),
+    }))
   }
 
   return {
     insert,
     insertJob,
     fetch,
+    /** Returns the id of the job with a key, if the database has the job. */
+    async findKeyed(db: Database, name: string, key: string) {
+      const id = idOf(name, { key })
+      return (await query.exists(db, name, id)) ? id : undefined
+    },
     complete: (db: Database, name: string, id: string) =>
       boss.complete(name, id, {}, { db: executorOn(db, 'jobs_complete') }),
     /** Ends an attempt. The job runs again, or is dead after its last attempt. */
@@ -128,7 +142,7 @@ export async function createQueues(jobs: Jobs) {
 
 async function encode(name: string, job: AnyJob, input: unknown, scheduledFor: Date | undefined) {
   const parsed = await job.input.parseAsync(input)
-  const [json, meta] = serializer.serialize(input)
+  const [json, meta] = serializer.serialize(await withoutUndeclared(job, input, parsed))
   const text = JSON.stringify([json, meta])
   if (UNSTORABLE.test(text))
     throw new Error(
@@ -146,6 +160,16 @@ async function encode(name: string, job: AnyJob, input: unknown, scheduledFor: D
     ...(person !== undefined && { person }),
     ...(scheduledFor && { scheduledFor: scheduledFor.toISOString() }),
   } satisfies JobData
+}
+
+/**
+ * Returns what the schema declares of an input: its output, if the schema converts the output to itself. Otherwise the input with the
+ * keys of the output, because each attempt parses the stored value again.
+ */
+async function withoutUndeclared({ input: schema }: AnyJob, input: unknown, parsed: object) {
+  const again = await schema.safeParseAsync(parsed)
+  if (isDeepStrictEqual(again.data, parsed)) return parsed
+  return Object.fromEntries(Object.entries(Object(input) as object).filter(([key]) => key in parsed))
 }
 
 /** Converts the stored input of a job to the input of its handler. */

@@ -4,7 +4,6 @@ import type { Connection } from '../db/connection/database.ts'
 import { parseDatabaseUrl } from '../db/connection/database-url.ts'
 import type { MigrationState } from '../db/migrate/migrations.ts'
 import { isReachable, isServer, migrate, open } from '../db/connection/open.ts'
-import { checkOuterStatements, refuseOuterTransactions } from '../db/connection/transactions.ts'
 import { type App, wantedMigrations } from '../app/resource.ts'
 import type { Services } from '../http/server/services.ts'
 import type { Recorder } from '../telemetry/recording.ts'
@@ -55,16 +54,14 @@ export async function openServices(
   warnOfIgnoredParameters(settings, log)
   const metrics = options.metrics ?? (await loadMetrics(settings, app))
   const { recorder } = options
-  const observers = [
-    ...[metrics, recorder, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : [])),
-    ...(settings.production ? [] : [checkOuterStatements()]),
-  ]
+  const observers = [metrics, recorder, tracing].flatMap((observer) =>
+    observer ? [observer.observeStatement] : [],
+  )
   const { db, notifications, dump, close } = await open(databaseUrl, {
     ...migrationOptions(app, settings, log),
     answerTimeout,
     observers,
   })
-  if (!settings.production) refuseOuterTransactions(db)
   await createMissingKeys(db)
   const send = options.mailer ?? createMailer(settings, log)
   const mailer = metrics?.observeMails(send) ?? send

@@ -17,7 +17,7 @@ function countAddedLines(text: string, folders: readonly string[]) {
 }
 
 test(
-  'the steps of docs/help-desk.md and docs/doors.md create a help desk, with few lines by hand',
+  'the steps of docs/help-desk.md, docs/doors.md and docs/webhooks.md create a help desk, with few lines by hand',
   { timeout: 1_800_000 },
   async () => {
     const text = readFileSync(DOCUMENT, 'utf8')
@@ -27,7 +27,7 @@ test(
 
     let all = ''
     await executeDocument(
-      [DOCUMENT, 'docs/doors.md'],
+      [DOCUMENT, 'docs/doors.md', 'docs/webhooks.md'],
       {},
       (_body, { output }) => {
         all = output()
@@ -40,6 +40,8 @@ test(
       expect.stringContaining('5 passed'),
       expect.stringContaining('5 passed'),
       expect.stringContaining('8 passed'),
+      expect.stringContaining('10 passed'),
+      expect.stringContaining('1 passed'),
     ])
   },
 )

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createInstanceSettings } from './instance-settings.ts'
+import { stopUnderJobs } from './job-load.ts'
 import { signInAll, startLoad } from './load-generator.ts'
 import type { RequestRecord } from './load-request.ts'
 import { assertNothingLost, longestDuration, verifyLoad } from './load-verification.ts'
@@ -10,6 +11,8 @@ import { type Service, startService } from './service-process.ts'
 import { type Report, startDurablePostgres, trial } from './trial.ts'
 
 const KILLS = 20
+/** Kills of instances that run jobs. */
+const JOB_KILLS = 10
 
 /** Load between two kills: minimum number of answered requests, check interval and time limit in milliseconds. */
 const BETWEEN_KILLS = { requests: 500, interval: 1500, timeLimit: 120_000 }
@@ -87,4 +90,7 @@ await trial('kills', async (report) => {
   await killUnderLoad(report, url, await createInstanceSettings(2, { DATABASE_URL: url }))
   const embedded = await createInstanceSettings(1)
   await killUnderLoad(report, join(embedded[0]?.DATA_DIR ?? '', 'db'), embedded)
+  const jobs = await startDurablePostgres()
+  report(await stopUnderJobs('SIGKILL', JOB_KILLS, 2, { DATABASE_URL: jobs.url }))
+  report(await stopUnderJobs('SIGKILL', JOB_KILLS, 1))
 })

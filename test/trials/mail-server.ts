@@ -11,21 +11,29 @@ export interface MailServer {
   url: string
   /** Removes and returns the code of the last message to an address. `undefined` after TIMEOUT. */
   consumeCode: (email: string) => Promise<string | undefined>
+  /** The subjects of the other messages. */
+  subjects: readonly string[]
+  close: () => void
 }
 
-/** Starts an SMTP server that stores the sign-in codes of the messages that it receives. */
+/** Starts an SMTP server that stores the sign-in codes and the other subjects of the messages that it receives. */
 export async function startMailServer(): Promise<MailServer> {
   const codes = new Map<string, string>()
+  const subjects: string[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     logger: false,
     onData: (stream, { envelope }, done) => {
-      void text(stream).then((message) => {
+      const store = (message: string) => {
         const code = /^Subject: (\d{6})/m.exec(message)?.[1]
+        const subject = /^Subject: (.*)$/m.exec(message)?.[1]?.trim()
+        if (code === undefined && subject !== undefined) subjects.push(subject)
         for (const { address } of envelope.rcptTo) if (code !== undefined) codes.set(address, code)
         done()
-      })
+      }
+      // A killed instance closes its connection within a message.
+      text(stream).then(store, done)
     },
   })
   server.on('error', () => undefined)
@@ -33,6 +41,10 @@ export async function startMailServer(): Promise<MailServer> {
   await once(listening, 'listening')
   return {
     url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
+    subjects,
+    close: () => {
+      server.close()
+    },
     consumeCode: async (email) => {
       const start = Date.now()
       while (!codes.has(email) && Date.now() - start < TIMEOUT) await sleep(10)

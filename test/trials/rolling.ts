@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { createInstanceSettings } from './instance-settings.ts'
+import { stopUnderJobs } from './job-load.ts'
 import { signInAll, startLoad } from './load-generator.ts'
 import { assertNothingLost, verifyLoad } from './load-verification.ts'
 import { type Service, startService, waitUntilReady } from './service-process.ts'
@@ -67,4 +68,6 @@ await trial('rolling', async (report) => {
   assertNothingLost(figures)
   assert.deepEqual(failed, [])
   assert.ok(await areValidEverywhere(services, people.writers), 'a session was lost in the restarts')
+  const jobs = await startDurablePostgres()
+  report(await stopUnderJobs('SIGTERM', ROUNDS * services.length, 2, { DATABASE_URL: jobs.url }))
 })

@@ -46,14 +46,19 @@ export async function createTemporaryFolder() {
   return folder
 }
 
-/** Starts the built service and waits until it is ready. By default, uses a free port and a new data folder. */
-export async function startService(environment: Record<string, string> = {}): Promise<Service> {
+/**
+ * Starts the built service, or another program, and waits until it is ready. By default, uses a free port and a new data folder.
+ */
+export async function startService(
+  environment: Record<string, string> = {},
+  program: readonly string[] = ['dist/start/main.js'],
+): Promise<Service> {
   const port = environment.PORT ?? String(await freePort())
   const dataDir = environment.DATA_DIR ?? (await createTemporaryFolder())
   const origin = `http://127.0.0.1:${port}`
   const file = join(await createTemporaryFolder(), 'log')
   const output = openSync(file, 'a')
-  const child = spawn(process.execPath, ['dist/start/main.js'], {
+  const child = spawn(process.execPath, program, {
     stdio: ['ignore', output, output],
     env: { PATH: process.env.PATH, BASE_URL: origin, ...environment, PORT: port, DATA_DIR: dataDir },
   })

@@ -34,6 +34,21 @@ const accountShape = {
   }),
 }
 
+/** The jobs about the person, which only an application with such jobs has. */
+const jobShape = {
+  jobs: z
+    .array(
+      z.object({
+        name: z.string(),
+        state: z.enum(['created', 'retry', 'active', 'completed', 'cancelled', 'failed']),
+        createdAt: Timestamp,
+        startsAt: Timestamp,
+        input: z.unknown(),
+      }),
+    )
+    .optional(),
+}
+
 const accessShape = {
   sessions: z.array(
     z.object({
@@ -77,6 +92,7 @@ const createExport = (parts: readonly ExportPart[]) =>
     .object({
       ...accountShape,
       ...Object.fromEntries(parts.flatMap(({ shape }) => Object.entries(shape))),
+      ...jobShape,
       ...accessShape,
     })
     .register(responseSchemas, {
@@ -103,7 +119,7 @@ const createExport = (parts: readonly ExportPart[]) =>
     })
 
 type AccountExport<Parts extends ExportParts> = z.output<
-  z.ZodObject<typeof accountShape & typeof accessShape>
+  z.ZodObject<typeof accountShape & typeof jobShape & typeof accessShape>
 > &
   DataOfAll<Parts>
 

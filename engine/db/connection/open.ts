@@ -11,6 +11,7 @@ import { observedBy } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
 import { applyMigrations, type MigrationSession } from '../migrate/migrate.ts'
 import { MigrationError } from '../migrate/migration-files.ts'
+import { withTransactionChecks } from './transactions.ts'
 import { migrateServer, openServer, type OpenOptions, openWithoutTimeouts } from './server.ts'
 
 export type { ServerOptions } from './server.ts'
@@ -109,7 +110,7 @@ async function openEmbedded(folder: string) {
   const { client, dump, close } = await start(folder)
   return {
     client,
-    db: withRowReaders(drizzle(client, { casing })),
+    db: withTransactionChecks(withRowReaders(drizzle(client, { casing }))),
     notifications: createEmbeddedNotifications(client),
     dump,
     close,

@@ -13,6 +13,7 @@ import { applyMigrations, type MigrationSession, type OnApplied } from '../migra
 import type { MigrationState, WantedMigrations } from '../migrate/migrations.ts'
 import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 import { withRowReaders } from './row-reader.ts'
+import { withTransactionChecks } from './transactions.ts'
 
 if (!('patchedFor' in postgres))
   throw new Error(
@@ -132,7 +133,7 @@ export async function openServer(
     throw error
   })
   const createDatabase = (client: postgres.Sql) =>
-    observedBy(withRowReaders(drizzle(client, { casing })), observers)
+    observedBy(withTransactionChecks(withRowReaders(drizzle(client, { casing }))), observers)
   // Drizzle sends selects, counts and statements with CTEs to the second argument, other statements and transactions to the first.
   const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
   setListConnections(db, createDatabase(lists))

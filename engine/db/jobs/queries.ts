@@ -91,13 +91,29 @@ export const removeFinished = (db: Database) =>
       ),
     )
 
+const namesPerson = (id: string) => sql`${jobRows.data} ->> 'person' = ${id}`
+
+/** Selects the jobs that name a person, oldest first. */
+export const listOf = (db: Database, id: string) =>
+  db
+    .select({
+      name: jobRows.name,
+      state: jobRows.state,
+      createdAt: jobRows.createdOn,
+      startsAt: jobRows.startAfter,
+      input: sql`${jobRows.data} -> 'input'`.as('input'),
+    })
+    .from(jobRows)
+    .where(namesPerson(id))
+    .orderBy(asc(jobRows.createdOn), asc(jobRows.id))
+
 /** Removes the jobs that name a person, and the e-mails to the person's address (engine/jobs/mail.ts). */
 export const removeOf = (db: Database, { id, email }: Pick<Person, 'id' | 'email'>) =>
   db
     .delete(jobRows)
     .where(
       or(
-        sql`${jobRows.data} ->> 'person' = ${id}`,
+        namesPerson(id),
         and(
           eq(jobRows.name, MAIL_QUEUE),
           sql`lower(${jobRows.data} -> 'input' ->> 'to') = lower(${email}::text)`,

@@ -21,7 +21,11 @@ const start = (environment: Record<string, string>) =>
 describe.each(Object.entries(databases))('e-mails on %s', (_, environment) => {
   let service: Service
   beforeAll(async () => {
-    service = await start({ RATE_LIMITS: 'on', LIMITS: 'mailsBySender=3,mailsToRecipient=5', ...environment })
+    service = await start({
+      RATE_LIMITS: 'on',
+      LIMITS: 'mailsBySender=3,mailsToRecipient=5,mailsByNetwork=2',
+      ...environment,
+    })
   }, 60_000)
   afterAll(() => service.close())
 
@@ -80,6 +84,22 @@ describe.each(Object.entries(databases))('e-mails on %s', (_, environment) => {
     await runDue()
     expect(lettersTo('carl@example.com')).toHaveLength(3)
     expect((await carl.parcels.list()).parcels).toHaveLength(3)
+  })
+
+  test('are limited by network for calls without a person', async () => {
+    const sendFrom = (network: string, to: string) =>
+      createContext(service.services, {}, { address: () => network }).mail.send({
+        to,
+        template: arrived,
+        values: { label: 'Box', at },
+      })
+    const [here, there] = ['192.0.2.1', '192.0.2.2']
+
+    for (const to of ['hana@example.com', 'ines@example.com']) await sendFrom(here, to)
+
+    await expect(sendFrom(here, 'jana@example.com')).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' })
+    await expect(sendFrom(there, 'jana@example.com')).resolves.toBeDefined()
+    await runDue()
   })
 
   test('are limited by recipient, whatever the case of the address', async () => {

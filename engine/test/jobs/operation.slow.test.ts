@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { eq, sql } from 'drizzle-orm'
 import postgres from 'postgres'
@@ -8,12 +9,13 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 
 import { removeFinished } from '../../db/jobs/queries.ts'
 import { jobRows } from '../../db/jobs/tables.ts'
+import { startConsole } from '../fixtures/console.ts'
 import { createDatabase } from '../fixtures/database.ts'
 import { temporaryFolder } from '../fixtures/migrations.ts'
 import { runOperatorCommand } from '../fixtures/operator-command.ts'
 import { app } from './parcels/app.ts'
 import { deliver, weigh } from './parcels/jobs.ts'
-import { startParcels } from './parcels/service.ts'
+import { databases, startParcels } from './parcels/service.ts'
 
 const service = await startParcels({})
 afterAll(() => service.close())
@@ -61,6 +63,41 @@ test('the deletion of an account deletes its jobs, and no other ones', async () 
 
   expect(await attemptsOf(hers)).toEqual([])
   expect(await attemptsOf(his)).toHaveLength(1)
+})
+
+test.each(Object.entries(databases))(
+  'the export of an account lists its jobs, on %s',
+  async (_, environment) => {
+    const started = await startParcels(environment)
+    onTestFinished(() => started.close())
+    const [ada, bob] = [await started.person(), await started.person()]
+    await ada.parcels.create({ label: 'hers' })
+    await bob.parcels.create({ label: 'his' })
+    await started.enqueue(deliver, { label: 'nobody' })
+
+    const { jobs } = await ada.account.export()
+
+    const { id } = await ada.account.get()
+    expect(jobs).toEqual([
+      {
+        name: 'deliver',
+        state: 'created',
+        createdAt: expect.any(Number) as number,
+        startsAt: expect.any(Number) as number,
+        input: { label: 'hers', userId: id, then: 'end' },
+      },
+    ])
+  },
+)
+
+test('the console does not show the jobs', async () => {
+  const { client } = await startConsole({}, app)
+
+  expect((await client.data.tables()).map(({ name }) => name)).not.toContain('job')
+  for (const table of ['job', 'tallystick_jobs.job'])
+    await expect(client.data.rows({ table, filters: [], page: 0 })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
 })
 
 test('finished jobs are removed after a day, and dead ones after 14 days', async () => {
@@ -127,28 +164,61 @@ test('a role without DDL runs jobs', async () => {
   ])
 })
 
-test('a copy contains the jobs, also of a queue that the release does not declare', async () => {
-  const folder = temporaryFolder()
-  const source = await createTallystick(app, { DATABASE_URL: '', DATA_DIR: folder })
-  const waiting = await source.context().enqueue(deliver, { label: 'waiting' }, { after: hour() })
-  const rows = source.services.db
-  await rows.execute(sql`select tallystick_jobs.create_queue('formerName', '{"policy":"standard"}')`)
-  await rows.execute(
+/** Adds a waiting job, and one of a queue that the release does not declare, and closes the database. Returns the id of the first. */
+async function fill(environment: Record<string, string>) {
+  const { context, services, close } = await createTallystick(app, environment)
+  const waiting = await context().enqueue(deliver, { label: 'waiting' }, { after: hour() })
+  await services.db.execute(sql`select tallystick_jobs.create_queue('formerName', '{"policy":"standard"}')`)
+  await services.db.execute(
     sql`insert into tallystick_jobs.job (name, data) values ('formerName', '{"input":{},"meta":[]}')`,
   )
-  await source.close()
-  const { url, drop } = await createDatabase('template1')
-  onTestFinished(drop)
+  await close()
+  return waiting
+}
 
-  const environment = { DATA_DIR: folder }
-  const { problem } = await runOperatorCommand(app, environment, 'copy', '--to', url)
-
-  expect(problem).toBeUndefined()
-  const target = await createTallystick(app, { DATABASE_URL: url })
+/** Expects the jobs of `fill`, and runs the waiting one. */
+async function expectJobs(environment: Record<string, string>, waiting: string) {
+  const target = await createTallystick(app, environment)
   onTestFinished(() => target.close())
   const copied = await target.services.db.select().from(jobRows)
   expect(copied.map(({ name }) => name).sort()).toEqual(['deliver', 'formerName'])
   expect(copied.map(({ id }) => id)).toContain(waiting)
   const attempts = await target.runDueJobs({ until: new Date(hour().getTime() + 60_000) })
   expect(attempts).toContainEqual({ name: 'deliver', id: waiting, outcome: 'completed' })
+}
+
+/** The settings of a new database. */
+const newServer = async () => {
+  const { url, drop } = await createDatabase('template1')
+  onTestFinished(drop)
+  return { DATABASE_URL: url }
+}
+const newFolder = () => ({ DATABASE_URL: '', DATA_DIR: temporaryFolder() })
+
+test.each(['--to', '--from'])(
+  'tallystick copy %s a server copies the jobs, also of a queue that the release does not declare',
+  async (direction) => {
+    const [server, folder] = [await newServer(), newFolder()]
+    const [source, target] = direction === '--to' ? [folder, server] : [server, folder]
+    const waiting = await fill(source)
+
+    const { problem } = await runOperatorCommand(app, folder, 'copy', direction, server.DATABASE_URL)
+
+    expect(problem).toBeUndefined()
+    await expectJobs(target, waiting)
+  },
+)
+
+test('a backup of the embedded database contains the jobs', async () => {
+  const [source, target] = [newFolder(), newFolder()]
+  const waiting = await fill(source)
+  const file = join(temporaryFolder(), 'backup')
+
+  const problems = [
+    await runOperatorCommand(app, source, 'backup', file),
+    await runOperatorCommand(app, target, 'restore', file),
+  ]
+
+  expect(problems.map(({ problem }) => problem)).toEqual([undefined, undefined])
+  await expectJobs(target, waiting)
 })

@@ -6,7 +6,7 @@ import { contract, parcels as parcelContract } from './contract.ts'
 import { parcelRows } from './db.ts'
 import * as jobs from './jobs.ts'
 
-const parcels = resource(parcelContract, parcelRows, {
+export const parcels = resource(parcelContract, parcelRows, {
   description: 'Parcels, which jobs deliver.',
   view: ({ id, label }) => ({ id, label }),
   procedures: (os, { page, update }) => ({
