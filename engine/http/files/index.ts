@@ -3,6 +3,7 @@ import { openFolder } from './folder.ts'
 import type { Files } from './storage.ts'
 
 export { download } from './download.ts'
+export { rowFiles } from './row-files.ts'
 export { sweepFiles } from './sweep.ts'
 export type { Files } from './storage.ts'
 

@@ -9,6 +9,15 @@ const MIN_AGE = 24 * 3_600_000
 
 const BATCH = 500
 
+const keyColumns = new WeakMap<Files, PgColumn[]>()
+
+/** The columns with keys of files in a storage: a sweep must know all of them. */
+export const keyColumnsOf = (files: Files): readonly PgColumn[] => keyColumns.get(files) ?? []
+
+export function addKeyColumn(files: Files, column: PgColumn) {
+  keyColumns.set(files, [...keyColumnsOf(files), column])
+}
+
 interface Options {
   now: Date
   signal?: AbortSignal
