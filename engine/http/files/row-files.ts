@@ -64,6 +64,14 @@ interface RowFiles {
 /** The media type of a file without one. */
 const UNKNOWN = 'application/octet-stream'
 
+/** Returns the declared media type of an upload. A compressed file would be another file for its reader. */
+function typeOf(headers: Headers) {
+  if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
+    throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A file must not have a Content-Encoding' })
+  const { type } = parseType(headers.get('content-type') ?? '')
+  return isMediaType(type) && !type.endsWith('*') ? type : UNKNOWN
+}
+
 /**
  * Gives each row of a table a file. `PUT` at the path uploads the file, and `GET` downloads it. The row decides who may do so. If the
  * row is deleted, or receives another file, a job removes the file after the commit, and another job removes the files without a row
@@ -105,8 +113,8 @@ export function rowFiles<const Name extends string, Row extends FileRow<Name>>(
       const { user, announce } = context
       const id = idOf(params)
       const { relations, recipients, topic } = await authorize(context, id, actions.upload)
-      const { type } = parseType(request.headers.get('content-type') ?? '')
-      const file = { ...(await files.put(body)), type: isMediaType(type) ? type : UNKNOWN }
+      const type = typeOf(request.headers)
+      const file = { ...(await files.put(body)), type }
       await context.transaction(async ({ db, enqueue }) => {
         const before = await rows.lock(db, user, id)
         // The upload takes time, in which the person may have lost the permission.
