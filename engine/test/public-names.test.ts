@@ -35,7 +35,7 @@ const publicNames: Record<string, string> = {
     ServerOptions connect isReachable isServer migrate open openForLongWork
   `,
   'tallystick/files': `
-    Files download openFiles sweepFiles
+    Files download openFiles rowFiles sweepFiles
   `,
   'tallystick/serve': `
     loadEnvironmentFiles mayHaveConsole serve
