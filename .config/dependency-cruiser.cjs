@@ -36,13 +36,13 @@ const rooms = {
 
 /** What applications can import: the entry points of the packages. */
 const engineEntries =
-  '^engine/(index|start/serve|cli/index|dev/project/commands|dev/testing/(index|harness|setup|laws/index)|db/(index|connection/open)|contract/(query/)?index)\\.ts$'
+  '^engine/(index|start/serve|cli/index|dev/project/commands|dev/testing/(index|harness|setup|laws/index)|db/(index|connection/open)|http/files/index|contract/(query/)?index)\\.ts$'
 
 /** What the page of an application imports of the engine. */
 const pageEntries = '^engine/dev/page/(index\\.ts|styles\\.css)$'
 
 /** What a resource imports of the engine. The other entry points start programs. */
-const resourceEntries = '^engine/(index|db/index|contract/index)\\.ts$'
+const resourceEntries = '^engine/(index|db/index|http/files/index|contract/index)\\.ts$'
 
 /**
  * Returns a rule: the files at `from` can import only packages, Node's modules, their own folder and the paths in

@@ -17,8 +17,8 @@ export const bundleOptions = {
   sourcesContent: false,
   minifySyntax: true,
   minifyWhitespace: true,
-  // Only the commands that build, and applications with jobs, need these packages.
-  external: [...external, 'esbuild', 'pg-boss', 'vite'],
+  // Only the commands that build, and applications with jobs or with files in a bucket, need these packages.
+  external: [...external, '@aws-sdk/*', 'esbuild', 'pg-boss', 'vite'],
   // CommonJS packages in the bundle call `require`, which ES modules do not define.
   banner: {
     js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",

@@ -100,6 +100,7 @@ interface LimitOptions {
  * - A single row larger than the limit counts as exactly MAX_PAGE_BYTES, so that the row fits in a page of its own.
  * - The alias of `list` must be the table name of the columns in `fields`, because the outer queries use qualified
  *   column names.
+ * - The names of the added columns begin with `_`, because a table can have a column `size` or `position`.
  * - A search (`isSearch`) scans the rows of `list`. In addition to the rows with the text, it returns the last scanned row,
  *   so that the caller can continue the scan.
  */
@@ -115,10 +116,10 @@ export function limitBytes<Fields extends SelectedFields>(
   const size = sql`least(${sql.join(textSizes, sql` + `)}, ${max})`
   const byOrder = sql`order by ${sql.join([...order], sql`, `)}`
   const upToRow = sql`(${byOrder} rows unbounded preceding)`
-  const isWithin = sql`total - size <= ${max}`
+  const isWithin = sql`_total - _size <= ${max}`
   if (!isSearch) {
     const measured: Subquery = db
-      .select({ ...fields, size: size.as('size'), total: sql`sum(${size}) over ${upToRow}`.as('total') })
+      .select({ ...fields, _size: size.as('_size'), _total: sql`sum(${size}) over ${upToRow}`.as('_total') })
       .from(list)
       .as(list._.alias)
     return select({})
@@ -127,34 +128,34 @@ export function limitBytes<Fields extends SelectedFields>(
       .orderBy(...order)
   }
   const compared: Subquery = db
-    .select({ ...fields, size: size.as('size'), has_text: containsText(searched).as('has_text') })
+    .select({ ...fields, _size: size.as('_size'), _has_text: containsText(searched).as('_has_text') })
     .from(list)
     // The limit makes PostgreSQL compare each text only once.
     .limit(sql.placeholder('limit'))
     .as(list._.alias)
-  // `total` and `match` are sums up to the row. `scanned` and `matched` are sums of all rows.
+  // `_total` and `_match` are sums up to the row. `_scanned` and `_matched` are sums of all rows.
   const measured: Subquery = db
     .select({
       ...fields,
-      size: sql`size`.as('size'),
-      has_text: sql`has_text`.as('has_text'),
-      total: sql`coalesce(sum(size) filter (where has_text) over ${upToRow}, 0)`.as('total'),
-      match: sql`count(*) filter (where has_text) over ${upToRow}`.as('match'),
-      position: sql`row_number() over (${byOrder})`.as('position'),
-      scanned: sql`count(*) over ()`.as('scanned'),
-      matched: sql`count(*) filter (where has_text) over ()`.as('matched'),
+      _size: sql`_size`.as('_size'),
+      _has_text: sql`_has_text`.as('_has_text'),
+      _total: sql`coalesce(sum(_size) filter (where _has_text) over ${upToRow}, 0)`.as('_total'),
+      _match: sql`count(*) filter (where _has_text) over ${upToRow}`.as('_match'),
+      _position: sql`row_number() over (${byOrder})`.as('_position'),
+      _scanned: sql`count(*) over ()`.as('_scanned'),
+      _matched: sql`count(*) filter (where _has_text) over ()`.as('_matched'),
     })
     .from(compared)
     .as(list._.alias)
-  const isListed = sql`(has_text and ${isWithin} and match <= ${sql.placeholder('maxMatches')}::int)`
-  return select({ scanned: sql`scanned::int`, matched: sql`matched::int`, isListed })
+  const isListed = sql`(_has_text and ${isWithin} and _match <= ${sql.placeholder('maxMatches')}::int)`
+  return select({ scanned: sql`_scanned::int`, matched: sql`_matched::int`, isListed })
     .from(measured)
-    .where(sql`${isListed} or position = scanned`)
+    .where(sql`${isListed} or _position = _scanned`)
     .orderBy(...order)
 
   // The type is the type of both queries: only a search has the fields of a scan.
   function select(scan: Partial<Record<keyof Scan, SQL>>) {
-    const sized = { bytes: sql<number>`total::int`, ...(scan as { [Name in keyof Scan]: SQL<Scan[Name]> }) }
+    const sized = { bytes: sql<number>`_total::int`, ...(scan as { [Name in keyof Scan]: SQL<Scan[Name]> }) }
     return db.select({ ...withNumericTimes(fields), ...sized })
   }
 }

@@ -19,6 +19,15 @@ export const isPermitted = <Action extends string>(
   action: NoInfer<Action>,
 ) => permissions[relation]?.includes(action) ?? false
 
+/** Returns the relations that permit an action. Undefined if every caller may do it. */
+export const relationsWith = (
+  permissions: Readonly<Record<string, readonly string[]>> = {},
+  action: string,
+) =>
+  isPermitted(permissions, 'anyone', action)
+    ? undefined
+    : Object.keys(permissions).filter((relation) => isPermitted(permissions, relation, action))
+
 /** A permission that a call needs: for an action on the item with an id. */
 export interface RequiredPermission {
   action: ItemAction

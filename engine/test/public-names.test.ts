@@ -34,6 +34,9 @@ const publicNames: Record<string, string> = {
   'tallystick/db/open': `
     ServerOptions connect isReachable isServer migrate open openForLongWork
   `,
+  'tallystick/files': `
+    Files download openFiles rowFiles sweepFiles
+  `,
   'tallystick/serve': `
     loadEnvironmentFiles mayHaveConsole serve
   `,

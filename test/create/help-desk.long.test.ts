@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { executeDocument } from '../fixtures/document.ts'
 
 const DOCUMENT = 'docs/help-desk.md'
+const DOORS = 'docs/doors.md'
 
 /** Counts the lines that the changes of a document add to files of some folders. */
 function countAddedLines(text: string, folders: readonly string[]) {
@@ -25,9 +26,12 @@ test(
     expect(lines).toBeGreaterThan(150)
     expect(lines).toBeLessThanOrEqual(350)
 
+    const [, files = ''] = readFileSync(DOORS, 'utf8').split('## Files')
+    expect(countAddedLines(files, ['contract', 'db', 'src'])).toBeLessThanOrEqual(40)
+
     let all = ''
     await executeDocument(
-      [DOCUMENT, 'docs/doors.md', 'docs/webhooks.md'],
+      [DOCUMENT, DOORS, 'docs/webhooks.md'],
       {},
       (_body, { output }) => {
         all = output()

@@ -104,8 +104,9 @@ describe('a new project', { timeout: 300_000 }, () => {
     for (const name of shared) expect(copies(name)).toEqual([`node_modules/${name}`])
     // The engine contains its own copy.
     expect(copies('better-auth')).toEqual([])
-    // Only a project with jobs installs the package.
+    // Only a project with jobs, or with files in a bucket, installs these packages.
     expect(copies('pg-boss')).toEqual([])
+    expect(copies('@aws-sdk/client-s3')).toEqual([])
   })
 
   test('has archives without mistakes', async () => {

@@ -17,7 +17,6 @@ const MAX_END_TIME = 5000
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
-  'content-security-policy',
   'content-security-policy-report-only',
   'cross-origin-resource-policy',
   'date',
@@ -29,7 +28,19 @@ const OWN_HEADERS = new Set([
   'x-content-type-options',
   'x-request-id',
 ])
+
+/** The headers that extend those of the engine. A second policy can only forbid more. */
+const EXTENDING = ['content-security-policy', 'vary']
 const isOwnHeader = (name: string) => OWN_HEADERS.has(name) || name.startsWith('access-control-')
+
+/** The lengths of bodies that a storage of files sends. */
+const lengths = new WeakMap<Response, number>()
+
+/** Announces the length of a body. The connection breaks if the body has another length. */
+export function setContentLength(answer: Response, length: number) {
+  lengths.set(answer, length)
+  return answer
+}
 
 /** The statuses of answers without a body (RFC 9110, section 6.4.1). */
 const BODYLESS = [204, 205, 304]
@@ -94,6 +105,9 @@ export function createResponseSender({ app, log, closing }: Parts) {
     setHandlerHeaders(response, [...answer.headers], endpoint)
     // The service may not read the rest of the request, so the connection cannot be reused.
     if (!isRead) response.setHeader('connection', 'close')
+    const length = lengths.get(answer)
+    if (length !== undefined) response.setHeader('content-length', length)
+    response.strictContentLength = length !== undefined
     response.writeHead(answer.status)
     const { body } = answer
     const isBodyless = request.method === 'HEAD' || BODYLESS.includes(answer.status)
@@ -146,7 +160,7 @@ function setHeaders(response: ServerResponse, lines: HeaderLines, isOwnCookie: (
   for (const [name, value] of lines) {
     const isCookie = name === 'set-cookie'
     if (isOwnHeader(name) || (isCookie && isOwnCookie(value))) ignored.push(name)
-    else if (isCookie || name === 'vary') response.appendHeader(name, value)
+    else if (isCookie || EXTENDING.includes(name)) response.appendHeader(name, value)
     else response.setHeader(name, value)
   }
   return ignored

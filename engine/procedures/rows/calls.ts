@@ -4,7 +4,7 @@ import type { Related, Requirements, Rows } from '../../db/rows/index.ts'
 import type { Caller } from '../../call/caller.ts'
 import type { Context } from '../../call/context.ts'
 import { createError } from '../../guard/access.ts'
-import { isOfOwnItem, isPermitted } from '../../guard/permissions.ts'
+import { isOfOwnItem, relationsWith } from '../../guard/permissions.ts'
 import type { ProcedureContract } from '../../guard/procedure-contract.ts'
 import type { Recipient } from '../../call/live-stream.ts'
 
@@ -53,12 +53,6 @@ export function recipientsOf(
     ...(members ? [{ parent: valueOf(key) }] : []),
   ]
 }
-
-/** Returns the relations that permit an action. Undefined if every caller may do it. */
-const relationsWith = (permissions: Permissions | undefined, action: string) =>
-  isPermitted(permissions ?? {}, 'anyone', action)
-    ? undefined
-    : Object.keys(permissions ?? {}).filter((relation) => isPermitted(permissions ?? {}, relation, action))
 
 /** The relations that permit the actions of a call: on the row, and on the parent of a row. */
 export function requirementsOf(

@@ -151,7 +151,8 @@ describe('the headers of an answer', () => {
     const { headers } = await fetchPath('headers')
 
     expect(Object.fromEntries(headers)).toMatchObject({
-      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      // A browser enforces all of these policies.
+      'content-security-policy': "default-src 'none';frame-ancestors 'none', default-src *, default-src *",
       'x-content-type-options': 'nosniff',
       'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
       'transfer-encoding': 'chunked',

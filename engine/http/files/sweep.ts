@@ -1,0 +1,66 @@
+import { inArray } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+
+import type { Database } from '../../db/connection/database.ts'
+import type { Files } from './storage.ts'
+
+/** Age from which a file without a row is removed, in milliseconds: the rows of younger files may not be committed yet. */
+const MIN_AGE = 24 * 3_600_000
+
+const BATCH = 500
+
+const keyColumns = new WeakMap<Files, PgColumn[]>()
+
+/** The columns with keys of files in a storage: a sweep must know all of them. */
+export const keyColumnsOf = (files: Files): readonly PgColumn[] => keyColumns.get(files) ?? []
+
+export function addKeyColumn(files: Files, column: PgColumn) {
+  keyColumns.set(files, [...keyColumnsOf(files), column])
+}
+
+interface Options {
+  now: Date
+  signal?: AbortSignal
+}
+
+/**
+ * Removes files that no row refers to: of failed uploads, deleted accounts and deleted parents of rows. `columns` are all columns with
+ * keys of files in this storage: the files of other rows would be lost. Returns the number of removed files.
+ *
+ * @example
+ * export const sweepCovers = job(
+ *   { input: z.object({}), schedule: { cron: '0 3 * * *' }, timeout: 3600 },
+ *   (_, { db, now, signal }) => sweepFiles(files, db, [covers.key], { now: now(), signal }),
+ * )
+ */
+export async function sweepFiles(
+  files: Files,
+  db: Database,
+  columns: readonly PgColumn[],
+  { now, signal }: Options,
+): Promise<number> {
+  const before = now.getTime() - MIN_AGE
+  let removed = 0
+  let keys = new Set<string>()
+
+  async function removeUnused() {
+    signal?.throwIfAborted()
+    for (const column of columns) {
+      const used = await db
+        .select({ key: column })
+        .from(column.table)
+        .where(inArray(column, [...keys]))
+      for (const { key } of used) keys.delete(String(key))
+    }
+    for (const key of keys) await files.remove(key)
+    removed += keys.size
+    keys = new Set()
+  }
+
+  for await (const { key, storedAt } of files.list()) {
+    if (storedAt.getTime() < before) keys.add(key)
+    if (keys.size >= BATCH) await removeUnused()
+  }
+  if (keys.size > 0) await removeUnused()
+  return removed
+}
