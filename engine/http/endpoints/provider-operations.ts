@@ -18,7 +18,7 @@ const BASE = 'http://base.invalid'
 function isOwnPath(path: string) {
   if (!path.startsWith('/') || path.startsWith('//') || !URL.canParse(path, BASE)) return false
   const { pathname, search } = new URL(path, BASE)
-  return pathname + search === path
+  return pathname + search === path && !/%(2f|5c)/i.test(pathname)
 }
 
 const Path = text({ max: MAX_PATH }).refine(

@@ -17,7 +17,11 @@ export const databases = {
   'the embedded database': { DATABASE_URL: 'memory:' },
 }
 
-export const oidc = ({ discoveryUrl }: Pick<Provider, 'discoveryUrl'>, providerId = 'acme', name = 'Acme') => ({
+export const oidc = (
+  { discoveryUrl }: Pick<Provider, 'discoveryUrl'>,
+  providerId = 'acme',
+  name = 'Acme',
+) => ({
   providerId,
   name,
   discoveryUrl,

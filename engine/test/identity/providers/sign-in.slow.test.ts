@@ -30,7 +30,11 @@ describe.each(Object.entries(databases))('a sign-in by a provider, on %s', async
 
   test('makes an account with its session and its audit entry, and stores no token', async () => {
     const email = newEmail()
-    const browser = become({ email: email.toUpperCase(), name: 'Ada', picture: 'https://example.com/ada.png' })
+    const browser = become({
+      email: email.toUpperCase(),
+      name: 'Ada',
+      picture: 'https://example.com/ada.png',
+    })
 
     expect(await browser.signIn({ callbackURL: '/books?page=2' })).toBe('/books?page=2')
 
@@ -94,9 +98,12 @@ describe.each(Object.entries(databases))('a sign-in by a provider, on %s', async
 
     expect(location).toMatch(/^\/books\?page=2&error=(UNVERIFIED_ADDRESS|PROVIDER_FAILED)$/)
     expect(await browser.me()).toMatchObject({ code: 'UNAUTHORIZED' })
-    expect(await db.select().from(accounts).where(eq(accounts.accountId, String(provider.person.sub)))).toEqual(
-      [],
-    )
+    expect(
+      await db
+        .select()
+        .from(accounts)
+        .where(eq(accounts.accountId, String(provider.person.sub))),
+    ).toEqual([])
   })
 
   test('gets nothing with the address of another account', async () => {
@@ -107,9 +114,12 @@ describe.each(Object.entries(databases))('a sign-in by a provider, on %s', async
     expect(await browser.signIn()).toBe('/?error=NOT_CONNECTED')
 
     expect(await browser.me()).toMatchObject({ code: 'UNAUTHORIZED' })
-    expect(await db.select().from(accounts).where(eq(accounts.accountId, String(provider.person.sub)))).toEqual(
-      [],
-    )
+    expect(
+      await db
+        .select()
+        .from(accounts)
+        .where(eq(accounts.accountId, String(provider.person.sub))),
+    ).toEqual([])
   })
 
   test.each([
