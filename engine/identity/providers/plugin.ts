@@ -11,7 +11,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 
 import * as audit from '../../db/accounts/audit.ts'
-import { endByProvider } from '../../db/accounts/sessions.ts'
+import { endByProvider, type SessionRow } from '../../db/accounts/sessions.ts'
 import { disconnect, lockPerson } from '../../db/accounts/users.ts'
 import { declaredProviders, offeredProviders, type SignIn } from '../../app/sign-in.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -81,8 +81,15 @@ export function createProviders(
 /** Refuses sessions that a provider, an administrator, or an old code has made. */
 const requireRecentCode = createAuthMiddleware(async (context) => {
   const found = await getAuthoritativeSessionFromCtx(context)
-  if (!found) throw new APIError('UNAUTHORIZED', { message: 'Sign in first' })
-  const { createdAt, provider, impersonatedBy } = found.session
+  // The session of better-auth lacks the internal field `provider`.
+  const session = await context.context.adapter.findOne<
+    Pick<SessionRow, 'createdAt' | 'impersonatedBy' | 'provider'>
+  >({
+    model: 'session',
+    where: [{ field: 'id', value: found?.session.id ?? '' }],
+  })
+  if (!session) throw new APIError('UNAUTHORIZED', { message: 'Sign in first' })
+  const { createdAt, impersonatedBy, provider } = session
   if (impersonatedBy)
     throw new APIError('FORBIDDEN', { message: 'Only the owner of the account may do this' })
   if (provider || Date.now() - createdAt.getTime() > MAX_CODE_AGE)
