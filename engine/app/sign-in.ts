@@ -26,7 +26,13 @@ export interface OidcProvider extends ProviderClient {
   authentication?: 'post' | 'basic'
 }
 
-/** The providers by which people can sign in, beside the code. The options are options of better-auth. */
+/**
+ * The providers by which people can sign in, beside the code. The options are options of better-auth.
+ *
+ * @example
+ * const { GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = process.env
+ * export const signIn: SignIn = { github: { clientId, clientSecret } }
+ */
 export interface SignIn {
   /** `hd`: only accounts of this domain of Google Workspace. */
   google?: ProviderClient & { hd?: string }
@@ -37,7 +43,12 @@ export interface SignIn {
 /** A person whose account has just been made. */
 export type SignedUp = Person & { name: string }
 
-/** Part of the transaction that makes the account: an error undoes the account. `db` is this transaction. */
+/**
+ * Part of the transaction that makes the account: an error undoes the account. `db` is this transaction.
+ *
+ * @example
+ * export const onSignUp: SignUpHook = ({ id }, { db }) => insertProfile(db, id)
+ */
 export type SignUpHook = (
   person: SignedUp,
   services: Pick<AppServices, 'db' | 'log' | 'now'>,

@@ -39,7 +39,7 @@ test(
     expect(all.match(/Test Files .*\d passed/g)).toMatchObject([
       expect.stringContaining('5 passed'),
       expect.stringContaining('5 passed'),
-      expect.stringContaining('8 passed'),
+      expect.stringContaining('9 passed'),
     ])
   },
 )

@@ -1,5 +1,5 @@
 import { runWithTransaction } from '@better-auth/core/context'
-import type { AuthContext } from 'better-auth'
+import type { AuthContext, Session, User } from 'better-auth'
 import { createAuthEndpoint, isAPIError } from 'better-auth/api'
 import { setSessionCookie } from 'better-auth/cookies'
 import { getOAuthCallbackPath, linkOAuthAccount, parseState } from 'better-auth/oauth2'
@@ -36,7 +36,7 @@ const Answer = z.object({
 export function withProblem(path: string, code: string) {
   const { pathname, searchParams } = new URL(path, 'http://localhost')
   searchParams.set('error', code)
-  return `${pathname}?${searchParams}`
+  return `${pathname}?${searchParams.toString()}`
 }
 
 /**
@@ -47,7 +47,7 @@ export function withProblem(path: string, code: string) {
 export const createCallback = ({ adminEmails, log, sendNotice }: Parts) =>
   createAuthEndpoint('/callback/:id', { method: 'GET', query: Answer }, async (context) => {
     const { context: auth, params, query } = context
-    // Deletes the state, so that it is valid once. Only the browser that began has the cookie with the same state.
+    // Deletes the state, which is valid once. Only the browser that began has the cookie with the same state.
     const state = await parseState(context).catch((error: unknown) => {
       throw isAPIError(error) && error.statusCode < 400
         ? context.redirect(withProblem('/', 'PROVIDER_FAILED'))
@@ -69,7 +69,7 @@ export const createCallback = ({ adminEmails, log, sendNotice }: Parts) =>
         await sendNotice('providerConnected', link.email, provider.id, context.headers)
       } else {
         const result = await runWithTransaction(auth.adapter, () => signIn(auth, identity, adminEmails))
-        if ('problem' in result) throw result.problem
+        if (result instanceof ProviderProblem) throw result
         await setSessionCookie(context, result)
         recordSignIn(true)
       }
@@ -90,16 +90,20 @@ function toProblem(error: unknown): { code: string; message: string } {
   if (error instanceof ProviderProblem) return error
   // `onSignUp` of the application refuses the person.
   if (error instanceof ORPCError && error.status < 500)
-    return { code: error.code, message: 'onSignUp refused' }
+    return { code: String(error.code), message: 'onSignUp refused' }
   throw error
 }
 
 /** Signs in the person whose account is connected, or makes an account. */
-async function signIn({ internalAdapter }: Auth, identity: Identity, adminEmails: readonly string[]) {
+async function signIn(
+  { internalAdapter }: Auth,
+  identity: Identity,
+  adminEmails: readonly string[],
+): Promise<{ session: Session; user: User } | ProviderProblem> {
   const { db } = currentTransaction()
   const { key } = identity
   const owner = await internalAdapter.findAccountOwnerByKey(key)
-  const connected = owner?.kind === 'owned' ? owner.user : undefined
+  const connected: User | undefined = owner?.kind === 'owned' ? owner.user : undefined
   await lockPerson(db, connected?.id ?? null)
   const user = connected ?? (await signUp(internalAdapter, identity, adminEmails))
   const entry = {
@@ -116,7 +120,7 @@ async function signIn({ internalAdapter }: Auth, identity: Identity, adminEmails
   } catch (error) {
     if (!isAPIError(error) || error.body?.code !== 'BANNED_USER') throw error
     await audit.insert(db, { ...entry, actor: null, outcome: 'refused' })
-    return { problem: new ProviderProblem('BANNED_USER', 'the account is banned') }
+    return new ProviderProblem('BANNED_USER', 'the account is banned')
   }
 }
 

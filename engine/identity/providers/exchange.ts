@@ -37,6 +37,7 @@ const AccountId = z
   .pipe(text({ min: 1, max: 255 }))
 /** Only ASCII before the change to lower case, which would turn other letters into letters of another address. */
 const Email = z.string().transform(normalizeAddress).pipe(z.email().max(MAX_EMAIL).toLowerCase())
+const Verified = z.object({ email: Email, emailVerified: z.literal(true) })
 const Name = text({ max: MAX_NAME }).catch('')
 
 /** Some providers send a text instead of a boolean. */
@@ -86,12 +87,12 @@ export async function redeemCode(
   const accountId = AccountId.safeParse(found.accountId)
   if (!accountId.success)
     throw new ProviderProblem('PROVIDER_FAILED', 'the provider sent no id of the person')
-  const email = Email.safeParse(found.user.email)
-  if (!email.success || found.user.emailVerified !== true)
+  const { success, data } = Verified.safeParse(found.user)
+  if (!success)
     throw new ProviderProblem('UNVERIFIED_ADDRESS', 'the provider has no verified address of the person')
   return {
     key: { providerId: provider.id, accountId: accountId.data },
-    email: email.data,
+    email: data.email,
     name: Name.parse(found.user.name),
   }
 }

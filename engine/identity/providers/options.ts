@@ -4,14 +4,17 @@ import { genericOAuth } from 'better-auth/plugins'
 import { type OidcProvider, offeredProviders, type SignIn } from '../../app/sign-in.ts'
 
 /** Creates the providers of better-auth. Only providers with all values of the registration are part of the result. */
-export function providerOptions(signIn: SignIn) {
+export function providerOptions(signIn: SignIn): {
+  social: NonNullable<BetterAuthOptions['socialProviders']>
+  plugin: BetterAuthPlugin
+} {
   const offered = new Set(offeredProviders(signIn).map(({ id }) => id))
   const { google, github, oidc = [] } = signIn
   return {
     social: {
       ...(google && offered.has('google') && { google: withSecrets(google) }),
       ...(github && offered.has('github') && { github: withSecrets(github) }),
-    } satisfies BetterAuthOptions['socialProviders'],
+    },
     plugin: createOidc(oidc.filter(({ providerId }) => offered.has(providerId))),
   }
 }
