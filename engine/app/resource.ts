@@ -89,8 +89,8 @@ export interface App<
   /** The providers by which people can sign in, beside the code (docs/doors.md). */
   signIn?: SignIn | undefined
   /**
-   * Runs when an account is made, by a code, a provider, an administrator or `tallystick seed`, in the same transaction. An error
-   * undoes the account. An `ORPCError` is the answer to the person.
+   * Runs when an account is made, by a code, a provider or an administrator, in the same transaction. An error undoes the account. An
+   * `ORPCError` is the answer to the person. Sample accounts have samples instead.
    */
   onSignUp?: SignUpHook | undefined
 }

@@ -114,8 +114,8 @@ async function withinTimeout<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** Omits messages of parsers, which may contain a part of the answer. */
+/** Omits messages of parsers, which may contain a part of the answer. An error of better-auth about a status is no `Error`. */
 const describe = (error: unknown) =>
   error instanceof Error && !(error instanceof SyntaxError)
     ? [error.message, error.cause instanceof Error ? error.cause.message : ''].filter(Boolean).join(': ')
-    : 'the answer cannot be read'
+    : 'the provider refused a request, or its answer cannot be read'

@@ -145,6 +145,20 @@ describe.each(Object.entries(databases))('a sign-in by a provider, on %s', async
     expect(await browser.me()).toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
+  test('makes nobody an administrator, also if ADMIN_EMAILS has the address of the account later', async () => {
+    const email = newEmail()
+    await become({ email }).signIn()
+    await db.update(users).set({ email: 'chief@example.com' }).where(eq(users.email, email))
+    const browser = createBrowser(service.origin)
+
+    await browser.signIn()
+
+    expect(await browser.me()).toMatchObject({ email: 'chief@example.com' })
+    expect(await findUser('chief@example.com')).toMatchObject({ role: 'user' })
+    await service.signIn('chief@example.com')
+    expect(await findUser('chief@example.com')).toMatchObject({ role: 'admin' })
+  })
+
   test('is refused for a banned person, with an audit entry', async () => {
     const email = newEmail()
     await become({ email }).signIn()
