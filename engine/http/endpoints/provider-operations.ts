@@ -23,7 +23,7 @@ function isOwnPath(path: string) {
 
 const Path = text({ max: MAX_PATH }).refine(
   isOwnPath,
-  'Must be a path of this service, such as /tasks?page=2',
+  'Must be a path of this service, such as /books?page=2',
 )
 
 /** Returns the operations of better-auth for the sign-in by providers. None without providers. */
