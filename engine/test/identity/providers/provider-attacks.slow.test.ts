@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../dev/testing/postgres.ts'
 import { accounts, verifications } from '../../../db/accounts/users.ts'
 import { newEmail } from '../../fixtures/bind-service.ts'
-import { createBrowser, during, redirectOf, startProvider } from './provider.ts'
+import { changeAnswers, createBrowser, redirectOf, startProvider } from './provider.ts'
 import { databases, oidc, startWithSignIn } from './service.ts'
 
 const provider = await startProvider()
@@ -168,7 +168,7 @@ describe('an ID token', () => {
           Object.assign(payload, provider.person, { aud: 'library', nonce }) as never,
       }),
     )
-    during(provider, 'beforeResponse', ({ body }: { body: Record<string, unknown> }) => {
+    changeAnswers(provider, ({ body }) => {
       body.id_token = token
     })
     return { location: redirectOf(await browser.send(callback)), me: await browser.me() }
@@ -288,7 +288,10 @@ describe.each(Object.entries(databases))('a provider that never answers, on %s',
     ask = resolve
   })
   const silent = createServer((request, response) => {
-    if (request.method === 'POST') return ask()
+    if (request.method === 'POST') {
+      ask()
+      return
+    }
     const { port } = silent.address() as { port: number }
     const issuer = `http://127.0.0.1:${port}`
     response.setHeader('content-type', 'application/json')

@@ -42,7 +42,7 @@ describe.each(Object.entries(databases))('the connection with a provider, on %s'
       /** Calls an operation. */
       call: async (path: string, body: object) => {
         const response = await browser.post(path, body)
-        return { status: response.status, body: (await response.json()) as unknown }
+        return { status: response.status, body: await response.json() }
       },
     }
   }

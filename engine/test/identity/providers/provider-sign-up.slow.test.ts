@@ -35,7 +35,7 @@ describe.each(Object.entries(databases))(
       await browser.post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
       const otp = service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6) ?? ''
       const response = await browser.post('/api/auth/sign-in/email-otp', { email, otp })
-      return { status: response.status, body: (await response.json()) as unknown }
+      return { status: response.status, body: await response.json() }
     }
     async function signIn(email: string) {
       provider.person = { sub: crypto.randomUUID(), email, email_verified: true, name: 'Ada' }

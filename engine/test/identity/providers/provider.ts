@@ -28,18 +28,24 @@ export async function startProvider(port = 0) {
 
 export type Provider = Awaited<ReturnType<typeof startProvider>>
 
-/** Runs `listener` for each event of a provider, until the end of the test. */
-export function during<Event>(provider: Provider, event: string, listener: (event: Event) => void) {
-  provider.server.service.on(event, listener)
-  onTestFinished(() => void provider.server.service.off(event, listener))
+/** Changes each answer of a provider, until the end of the test. */
+export function changeAnswers({ server }: Provider, listener: (answer: { body: Claims }) => void) {
+  server.service.on('beforeResponse', listener)
+  onTestFinished(() => void server.service.off('beforeResponse', listener))
 }
 
 /** A browser: keeps cookies, and follows no redirect by itself. */
 export function createBrowser(origin: string, cookies = new Map<string, string>()) {
-  async function send(address: string, init: RequestInit = {}) {
+  async function send(
+    address: string,
+    { headers, ...init }: { method?: string; body?: string; headers?: Record<string, string> } = {},
+  ) {
     const cookie = Array.from(cookies, (pair) => pair.join('=')).join('; ')
-    const headers = { ...(cookie && { cookie, 'sec-fetch-site': 'same-origin' }), ...init.headers }
-    const response = await fetch(new URL(address, origin), { redirect: 'manual', ...init, headers })
+    const response = await fetch(new URL(address, origin), {
+      redirect: 'manual',
+      ...init,
+      headers: { ...(cookie && { cookie, 'sec-fetch-site': 'same-origin' }), ...headers },
+    })
     for (const header of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(header) ?? []
       if (/max-age=0/i.test(header)) cookies.delete(name)
