@@ -45,6 +45,7 @@ const omitted: Record<string, string> = {
   '*.version': 'a row version',
   'users.image': 'never set',
   'sessions.token': 'a credential, or a part of one',
+  'sessions.provider': 'the provider of the sign-in, which the entry of the audit trail names',
   'sessions.administrator_session_id': 'belongs to another person',
   'audit.id': 'numbers the entries of all users',
   accounts: 'empty: sign-in uses neither passwords nor other sites',

@@ -15,6 +15,7 @@ import type { StartHook } from './hooks.ts'
 import type { Jobs } from './job.ts'
 import { hasMails, type MailTemplates } from './mail-template.ts'
 import type { RateLimits } from './rate-limits.ts'
+import type { SignIn, SignUpHook } from './sign-in.ts'
 
 /**
  * The procedures of a resource, and what the engine must know of the resource.
@@ -85,6 +86,13 @@ export interface App<
    * function runs after the last answer, and before the database closes.
    */
   onStart?: StartHook | undefined
+  /** The providers by which people can sign in, beside the code (docs/doors.md). */
+  signIn?: SignIn | undefined
+  /**
+   * Runs when an account is made, by a code, a provider or an administrator, in the same transaction. An error undoes the account. An
+   * `ORPCError` is the answer to the person. Sample accounts have samples instead.
+   */
+  onSignUp?: SignUpHook | undefined
 }
 
 /** What the database of an application needs (engine/db/migrate/). */

@@ -20,6 +20,7 @@ import { personalDataOfJobs } from './jobs.ts'
 import { mistakesOfJobs } from './mistakes/jobs.ts'
 import { mistakesOfLimits } from './mistakes/limits.ts'
 import { mistakesOfNames } from './mistakes/names.ts'
+import { mistakesOfSignIn } from './mistakes/sign-in.ts'
 import { mistakesOfSchemas } from './mistakes/schemas.ts'
 import { mapValues } from './map-procedures.ts'
 import { withMiddlewares } from './middleware.ts'
@@ -59,7 +60,7 @@ type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contra
 
 interface Definition<Contract extends AppContract> extends Pick<
   App,
-  'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'onStart'
+  'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'onStart' | 'signIn' | 'onSignUp'
 > {
   /** Derived from the name by default. A later change of the id ends all sessions, and changes the addresses of MCP. */
   id?: string
@@ -118,6 +119,7 @@ export function defineApp<Contract extends AppContract>({
     ...mistakesOfExport(exports, resources),
     ...findMistakes(resources, endpoints),
     ...mistakesOfJobs(jobs),
+    ...mistakesOfSignIn(definition.signIn),
   ]
   if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
   return {

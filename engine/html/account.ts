@@ -56,7 +56,33 @@ export const emailPage = (translator: PageTranslator, app?: RequestingApp, probl
 <input id="email" name="email" type="email" autocomplete="email" required autofocus>
 <button name="action" value="send">${toHtml(translator, 'sendCode')}</button>
 </form>
-`,
+` +
+      providerButtons(translator),
+  )
+
+/** The value of the form field `action` for the sign-in by a provider. */
+export const providerAction = ({ id }: { id: string }) => `provider:${id}`
+
+/** A form of its own, because the form of the code requires an address. */
+const providerButtons = (translator: PageTranslator) =>
+  translator.providers.length === 0
+    ? ''
+    : '<form method="post">\n' +
+      translator.providers
+        .map(
+          ({ id, name }) =>
+            htmlEscape`<button name="action" value="${providerAction({ id })}">` +
+            `${toHtml(translator, 'continueWith', { provider: name })}</button>\n`,
+        )
+        .join('') +
+      '</form>\n'
+
+/** Leads to a provider, for browsers that ignore the header `Refresh`. */
+export const providerPage = (translator: PageTranslator, { name }: { name: string }, url: string) =>
+  page(
+    translator,
+    ['signInTitle'],
+    `<p>${htmlEscape`<a href="${url}">`}${toHtml(translator, 'continueWith', { provider: name })}</a></p>\n`,
   )
 
 /** The link without an address loads the page again, which then asks for the e-mail address. */

@@ -25,3 +25,9 @@ export function currentImpersonation() {
   const { actor, person } = contexts.getStore()?.attributes ?? {}
   return actor === undefined ? undefined : person
 }
+
+/** Records for the metrics whether a sign-in succeeded, if only better-auth knows. */
+export function recordSignIn(isAccepted: boolean) {
+  const context = contexts.getStore()
+  if (context) context.attributes.signedIn = isAccepted
+}

@@ -1,13 +1,7 @@
-import {
-  getCurrentAuthContextAsyncLocalStorage,
-  getCurrentDBAdapterAsyncLocalStorage,
-  getRequestStateAsyncLocalStorage,
-} from '@better-auth/core/context'
 import { betterAuth, type BetterAuthOptions, type BetterAuthPlugin } from 'better-auth'
 import { createAuthMiddleware, signOut, updateUser } from 'better-auth/api'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { emailOTP } from 'better-auth/plugins'
-import { LRUCache } from 'lru-cache'
 import { createHmac } from 'node:crypto'
 import type { Logger } from 'pino'
 
@@ -17,16 +11,21 @@ import type { PersonalData } from '../db/accounts/personal-data.ts'
 import * as tables from '../db/accounts/users.ts'
 import type { Database } from '../db/connection/database.ts'
 import { sessions } from '../db/accounts/sessions.ts'
-import { addStorages } from './async-storages.ts'
-import { currentDatabase, amendAuditEntry, createTransactionalAdapter } from './transactions.ts'
+import {
+  amendAuditEntry,
+  createTransactionalAdapter,
+  currentDatabase,
+  type NewPerson,
+  withSignUpHook,
+} from './transactions.ts'
 import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { adminPlugin } from './impersonation.ts'
 import { codesOfDelivery, type Mailer, signInEmail } from './mail.ts'
 import { negotiateLanguage } from '../texts/engine-texts.ts'
-import { detectOutages, rethrowOutages } from './outage-detection.ts'
-import type { Identity } from '../call/context.ts'
+import { detectOutages } from './outage-detection.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Providers } from './providers/plugin.ts'
 
 /**
  * The header that passes the IP address of the caller to better-auth. Callers cannot set this header, because
@@ -42,6 +41,14 @@ export type Auth = ReturnType<typeof createAuth>
  */
 const internalField = { type: 'string', required: false, input: false, returned: false } as const
 
+/** What the application adds. */
+interface Doors {
+  providers?: Providers | undefined
+  onSignUp?: ((person: NewPerson, db: Database) => Promise<void>) | undefined
+}
+
+const NONE: Providers = { options: {}, plugins: [] }
+
 /** Creates the better-auth instance: sign-in by e-mailed codes, sessions, and the admin endpoints. */
 export function createAuth(
   settings: Settings,
@@ -49,6 +56,7 @@ export function createAuth(
   mailer: Mailer,
   log: Logger,
   app: { name: string; cookiePrefix: string; personalData: PersonalData },
+  { providers = NONE, onSignUp }: Doors = {},
 ) {
   const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
@@ -62,13 +70,16 @@ export function createAuth(
     basePath: '/api/auth',
     secret: authSecret,
     database: (options: BetterAuthOptions) =>
-      createTransactionalAdapter(db, (database) =>
-        detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
-      ),
+      createTransactionalAdapter(db, (database) => {
+        const adapter = drizzleAdapter(database, { provider: 'pg', schema })(options)
+        const hooked = withSignUpHook(adapter, (person) => onSignUp?.(person, database))
+        return detectOutages({ ...adapter, ...hooked })
+      }),
     telemetry: { enabled: false },
     // Throws errors, so that engine/http/server/app.ts handles the errors. better-auth itself would write error
     // messages to its log and traces, and a message may contain values of an SQL statement.
     onAPIError: { throw: true },
+    ...providers.options,
     experimental: { instrumentation: { enabled: false } },
     // With `deferSessionRefresh`, reading a session does not extend the session: engine/guard/authentication.ts requests
     // each renewal. `freshAge: 0` disables the check of the age of a session in better-auth.
@@ -80,6 +91,7 @@ export function createAuth(
         clientId: internalField,
         scope: internalField,
         administratorSessionId: internalField,
+        provider: internalField,
       },
     },
     // engine/guard/rate-limiter.ts implements all rate limits.
@@ -101,7 +113,8 @@ export function createAuth(
       session: {
         create: {
           before: async (session, context) => {
-            await promote(currentDatabase(db), session.userId, adminEmails)
+            // The code proves the address to this service. What a provider says about an address makes nobody an administrator.
+            if (!session.provider) await promote(currentDatabase(db), session.userId, adminEmails)
             return {
               data: {
                 ...session,
@@ -145,6 +158,7 @@ export function createAuth(
       ),
       audited(adminPlugin()),
       audited(ownAccount),
+      ...providers.plugins,
     ],
     logger: {
       level: 'warn',
@@ -191,52 +205,3 @@ const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
   const verified = Array.from(cookies.values(), ({ pair }) => pair).join('; ')
   return { context: { headers: new Headers({ cookie: verified }) } }
 })
-
-/** Maximum size of the cache of verified cookies, in characters. */
-const MAX_VERIFIED_COOKIES = 4_000_000
-
-/**
- * Creates the cookie operations for the guard and the HTTP protocols. Like better-auth, accepts a session token only in
- * a cookie with a valid signature. Caches verified cookies, because the verification of a signature takes half of the
- * time of a call. The cache replaces only this verification: each call still queries the session in the database.
- */
-export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
-  const context = await auth.$context
-  addStorages(
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- no other function returns this storage
-    await getCurrentAuthContextAsyncLocalStorage(),
-    await getRequestStateAsyncLocalStorage(),
-    await getCurrentDBAdapterAsyncLocalStorage(),
-  )
-  const { expiresIn, updateAge } = context.sessionConfig
-  const read = createCookieReader(context)
-  const verified = new LRUCache<string, string>({
-    maxSize: MAX_VERIFIED_COOKIES,
-    sizeCalculation: (token, cookie) => cookie.length + token.length,
-  })
-
-  return {
-    handle: (request) => rethrowOutages(() => auth.handler(request)),
-
-    async readToken(cookie) {
-      if (cookie === undefined) return undefined
-      const token =
-        verified.get(cookie) ?? (await read(cookie)).get(context.authCookies.sessionToken.name)?.value
-      if (token) verified.set(cookie, token)
-      return token
-    },
-
-    async renew(cookie, expiresAt) {
-      if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return []
-      const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
-      const { headers } = await rethrowOutages(() => auth.api.getSession(request))
-      return headers.getSetCookie()
-    },
-
-    async signOut(cookie) {
-      const request = { headers: new Headers({ cookie }), returnHeaders: true } as const
-      const { headers } = await rethrowOutages(() => auth.api.signOut(request))
-      return headers.getSetCookie()
-    },
-  }
-}

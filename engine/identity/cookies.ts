@@ -40,6 +40,8 @@ export function createCookieReader({ secret, authCookies, createAuthCookie }: Co
     authCookies.sessionToken,
     authCookies.dontRememberToken,
     createAuthCookie('admin_session'),
+    // Of a sign-in by a provider, until the provider answers.
+    createAuthCookie('state'),
   ].map(({ name }) => ({
     name,
     read: createEndpoint('/', { method: 'GET' }, (context) => context.getSignedCookie(name, secret)),

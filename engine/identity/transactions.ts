@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 import type { Entry } from '../db/accounts/audit.ts'
 import type { Database } from '../db/connection/database.ts'
 import { createStorage } from './async-storages.ts'
@@ -51,3 +53,22 @@ export function currentTransaction() {
   if (!transaction) throw new Error('The code runs outside a transaction of the better-auth adapter')
   return transaction
 }
+
+/** A person who has just been added to the table of people. */
+const NewPerson = z.object({ id: z.string(), email: z.string(), name: z.string() })
+export type NewPerson = z.infer<typeof NewPerson>
+
+/**
+ * Wraps a database adapter of better-auth, so that `hook` runs after the adapter has added a person, in the same transaction: an error
+ * of the hook undoes the account. Needed until better-auth runs its own hooks before the commit (1.7.25 runs them after).
+ */
+export const withSignUpHook = <Call extends { model: string }, Row>(
+  adapter: { create: (call: Call) => Promise<Row> },
+  hook: (person: NewPerson) => Promise<void> | undefined,
+) => ({
+  create: async (call: Call) => {
+    const row = await adapter.create(call)
+    if (call.model === 'user') await hook(NewPerson.parse(row))
+    return row
+  },
+})

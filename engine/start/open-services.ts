@@ -8,7 +8,8 @@ import { type App, wantedMigrations } from '../app/resource.ts'
 import type { Services } from '../http/server/services.ts'
 import type { Recorder } from '../telemetry/recording.ts'
 import { createRateLimiter } from '../guard/rate-limiter.ts'
-import { type Auth, createAuth, createCookieIdentity } from '../identity/better-auth.ts'
+import { type Auth, createAuth } from '../identity/better-auth.ts'
+import { createCookieIdentity } from '../identity/cookie-identity.ts'
 import { createJobs, type Worker } from '../jobs/index.ts'
 import { createLive } from '../live/index.ts'
 import { createMailer, type Mailer } from '../identity/mail.ts'
@@ -65,7 +66,12 @@ export async function openServices(
   await createMissingKeys(db)
   const send = options.mailer ?? createMailer(settings, log)
   const mailer = metrics?.observeMails(send) ?? send
-  const auth = createAuth(settings, db, mailer, log, app)
+  const now = options.now ?? (() => new Date())
+  const { onSignUp } = app
+  const auth = createAuth(settings, db, mailer, log, app, {
+    providers: await loadProviders(app, settings, mailer, log),
+    ...(onSignUp && { onSignUp: (person, tx) => onSignUp(person, { db: tx, log, now }) }),
+  })
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),
@@ -78,7 +84,7 @@ export async function openServices(
     db,
     identity,
     log,
-    now: options.now ?? (() => new Date()),
+    now,
     isReachable: () => isReachable(db),
     consumeRateLimit,
     insertJob: jobs.insertJob,
@@ -104,6 +110,16 @@ export async function openServices(
     },
   }
 }
+
+/** Imports the module only if the application declares providers. */
+const loadProviders = async ({ signIn, name }: App, settings: Settings, mailer: Mailer, log: Logger) =>
+  signIn &&
+  (await import('../identity/providers/plugin.ts')).createProviders(signIn, {
+    settings,
+    appName: name,
+    mailer,
+    log,
+  })
 
 /** Applies pending migrations to the PostgreSQL server of DATABASE_URL. */
 export const migrateDatabase = (app: App, settings: Settings) =>

@@ -20,7 +20,7 @@ const publicNames: Record<string, string> = {
     ClientWithHeaders KeepLiveOptions LiveStatus QueryUtils RelatedResources createQueryUtils keepLive
   `,
   tallystick: `
-    Announce App AppMiddleware AppServices Caller Context JobContext MailText Patch Permissions Reply Resource SampleName Samples ViewContext consumeLimit
+    Announce App AppMiddleware AppServices Caller Context JobContext MailText Patch Permissions Reply Resource SampleName Samples SignIn SignUpHook ViewContext consumeLimit
     createTranslation defineApp endpoint inTransaction isPermitted job mailTemplate pageOf resource toUnixSeconds
     toUnixTimes withCaller withoutCaller
   `,

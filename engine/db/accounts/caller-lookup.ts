@@ -3,12 +3,13 @@ import { alias } from 'drizzle-orm/pg-core'
 
 import type { Database } from '../connection/database.ts'
 import { coalesced, prepared } from '../statements.ts'
-import { administratorSession, isActive, sessions } from './sessions.ts'
+import { isActive, sessions } from './sessions.ts'
 import { users } from './users.ts'
 
 // Finds the session or the grant of a caller with its person, for each call.
 
 const administrator = alias(users, 'administrator')
+const administratorSession = alias(sessions, 'administrator_session')
 
 const isAdministratorBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
 

@@ -47,6 +47,8 @@ export const sessions = pgTable(
     // The app and its scopes, set for grants only.
     clientId: text(),
     scope: text(),
+    // The provider of the sign-in. Null for a sign-in with a code.
+    provider: text(),
     expiresAt: timestamptz().notNull(),
     createdAt,
     updatedAt,
@@ -62,8 +64,11 @@ export type SessionRow = typeof sessions.$inferSelect
 /** Condition: the session has not expired. */
 export const isActive = gt(sessions.expiresAt, sql`now()`)
 
-/** The own session of an administrator, beside the session of the impersonation in the same statement. */
-export const administratorSession = alias(sessions, 'administrator_session')
+/**
+ * The own session of an administrator, beside the session of the impersonation in the same statement. Not exported, because
+ * drizzle-kit would create a table for an exported alias.
+ */
+const administratorSession = alias(sessions, 'administrator_session')
 
 /**
  * Returns the id of the person with a session token, or null for an unknown token. Also finds expired sessions and
@@ -176,6 +181,10 @@ export const endOthers = (db: Database, userId: string, currentId: string, sourc
 export const endGrant = async (db: Database, userId: string, id: string, source: audit.Source) =>
   (await endMatching(db, userId, and(eq(sessions.id, id), isNotNull(sessions.clientId), isActive), source))
     .length > 0
+
+/** Ends all sessions of a person that a provider has made. */
+export const endByProvider = (db: Database, userId: string, provider: string, source: audit.Source) =>
+  endMatching(db, userId, eq(sessions.provider, provider), source)
 
 export const endAll = (db: Database, userId: string, source: audit.Source) =>
   endMatching(db, userId, undefined, source)

@@ -1,5 +1,5 @@
 import { and, type AnyColumn, eq, inArray, or, sql } from 'drizzle-orm'
-import { alias, bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { alias, bigint, boolean, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
 import { createdAt, timestamptz, updatedAt } from '../columns.ts'
@@ -42,6 +42,10 @@ export const userIdColumn = () =>
     .notNull()
     .references(() => users.id, { onDelete: 'cascade' })
 
+/**
+ * The providers that people have connected. The columns for tokens and passwords stay empty: better-auth expects them, and the engine
+ * stores neither.
+ */
 export const accounts = pgTable(
   'accounts',
   {
@@ -59,8 +63,17 @@ export const accounts = pgTable(
     createdAt,
     updatedAt,
   },
-  (table) => [index().on(table.userId)],
+  (table) => [index().on(table.userId), uniqueIndex().on(table.providerId, table.accountId)],
 )
+
+/** Removes the connection of a person with a provider. Returns undefined if the person has no such connection. */
+export const disconnect = async (db: Database, userId: string, id: string) =>
+  (
+    await db
+      .delete(accounts)
+      .where(and(eq(accounts.userId, userId), eq(accounts.id, id)))
+      .returning({ providerId: accounts.providerId })
+  ).at(0)
 
 export const verifications = pgTable(
   'verifications',
@@ -83,14 +96,22 @@ export const legacyRateLimits = pgTable('rate_limits', {
   lastRequest: bigint({ mode: 'number' }).notNull(),
 })
 
-/** Makes a person an administrator if `emails` contains the person's address. Returns whether the role changed. */
+/**
+ * Makes a person an administrator if `emails` contains the person's address, and the address is verified. Returns whether the role
+ * changed.
+ */
 export const promote = async (db: Database, userId: string, emails: string[]) =>
   (
     await db
       .update(users)
       .set({ role: 'admin' })
       .where(
-        and(eq(users.id, userId), inArray(users.email, emails), sql`${users.role} is distinct from 'admin'`),
+        and(
+          eq(users.id, userId),
+          eq(users.emailVerified, true),
+          inArray(users.email, emails),
+          sql`${users.role} is distinct from 'admin'`,
+        ),
       )
       .returning({ id: users.id })
   ).length > 0

@@ -42,7 +42,28 @@ async function send(path: string, body?: object, headers?: Record<string, string
   throw error
 }
 
-export const fetchSession = () => call<Session | null>('get-session')
+/** A provider by which people can sign in. */
+export interface Provider {
+  id: string
+  name: string
+}
+
+/** Returns the session, and the providers that the application declares. */
+export async function fetchSession() {
+  const { answer, headers } = await send('get-session')
+  const header = headers.get('sign-in-providers')
+  return {
+    session: answer as Session | null,
+    providers: header === null ? [] : (JSON.parse(decodeURIComponent(header)) as Provider[]),
+  }
+}
+
+/** Comes with the session: only a page whose cache has lost the providers asks again. */
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: async () => (await fetchSession()).providers,
+  staleTime: Infinity,
+})
 
 const SESSION = 'session'
 
@@ -50,12 +71,13 @@ const SESSION = 'session'
 export const sessionQuery = queryOptions({
   queryKey: [SESSION],
   queryFn: async ({ client, queryKey }) => {
-    const session = await fetchSession()
+    const { session, providers } = await fetchSession()
     const last = client.getQueryData<Session | null>(queryKey)
     if (last && last.session.id !== session?.session.id) {
       client.removeQueries({ predicate: (query) => query.queryKey[0] !== SESSION })
       client.getMutationCache().clear()
     }
+    client.setQueryData(providersQuery.queryKey, providers)
     keepDraftsOf(session?.user.id)
     return session
   },
@@ -68,6 +90,28 @@ export async function sendCode(email: string, language: string) {
   return decodeURI(headers.get('outbox') ?? '')
 }
 export const signIn = (email: string, otp: string) => call('sign-in/email-otp', { email, otp })
+
+/** Leaves the page for a provider, which sends the person back to the path. */
+const leaveTo = (operation: string) => async (provider: string) => {
+  const callbackURL = window.location.pathname + window.location.search
+  const { url } = await call<{ url: string }>(operation, { provider, callbackURL })
+  window.location.assign(url)
+}
+export const continueWith = leaveTo('sign-in/social')
+export const connect = leaveTo('link-social')
+
+/** A provider that the person has connected. */
+export interface Connection {
+  id: string
+  providerId: string
+}
+
+export const connectionsQuery = queryOptions({
+  queryKey: ['connections'],
+  queryFn: () => call<Connection[]>('list-accounts'),
+})
+export const disconnect = (accountId: string) => call('unlink-account', { accountId })
+
 export const signOut = () => call('sign-out', {})
 export const updateName = (name: string) => call('update-user', { name })
 

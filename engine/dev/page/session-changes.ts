@@ -35,7 +35,10 @@ export function watchSession(page: HTMLElement) {
 
 async function showIfCurrent(page: HTMLElement) {
   const shown = queryClient.getQueryData<Session | null>(sessionQuery.queryKey)
-  const current = await fetchSession().catch(() => undefined)
+  const current = await fetchSession().then(
+    ({ session }) => session,
+    () => undefined,
+  )
   if (current !== undefined && current?.session.id === shown?.session.id) page.hidden = false
   else
     leaveWithoutQuestion(() => {

@@ -22,10 +22,10 @@ const Nothing = z.object({})
 export interface Operation {
   method: 'GET' | 'POST'
   /**
-   * `public` ignores credentials. `session` reads the session from the cookie, and also permits calls without a
-   * session. `signedIn` and `admin` require a caller.
+   * `public` ignores credentials. `state` reads only the cookie of a sign-in by a provider. `session` reads the session from the
+   * cookie, and also permits calls without a session. `signedIn` and `admin` require a caller.
    */
-  access: 'public' | 'session' | 'signedIn' | 'admin'
+  access: 'public' | 'state' | 'session' | 'signedIn' | 'admin'
   /** The schema of the query (GET) or of the body (POST). */
   input: z.ZodType<Record<string, unknown>>
   /**
@@ -46,8 +46,8 @@ const operation =
     input,
     limit,
   })
-const get = operation('GET')
-const post = operation('POST')
+export const get = operation('GET')
+export const post = operation('POST')
 
 /**
  * The operations of better-auth that callers can reach. Input fields that are not declared here are removed before

@@ -14,7 +14,9 @@ import { rateLimits } from '../../app/rate-limits.ts'
 import { consumeSignInLimits } from '../../guard/rate-limiter.ts'
 import { GET_SESSION, type Operation, operations, SEND_CODE, SIGN_IN, STOP } from './auth-operations.ts'
 import type { BuiltInEndpoint, BuiltInEndpoints } from './endpoints.ts'
-import { limitProblem } from './page-answers.ts'
+import { limitProblem, redirect } from './page-answers.ts'
+import { providerOperations } from './provider-operations.ts'
+import type { ProviderName } from '../../app/sign-in.ts'
 import type { Call } from '../server/protocol.ts'
 import { sendBody, sendError, sendLimitRefusal, setReplyHeaders } from '../server/send.ts'
 
@@ -23,20 +25,32 @@ const PREFIX = '/api/auth'
 /** Tells the sign-in page where the code is if the service sends no e-mails. The value is percent-encoded. */
 const OUTBOX_HEADER = 'outbox'
 
+/** Tells the sign-in page the providers. The value is percent-encoded JSON. */
+const PROVIDERS_HEADER = 'sign-in-providers'
+
 /**
  * Creates the endpoints for sign-in, sign-out and administration. better-auth performs the operations. Errors have the
  * error body of the service.
  */
-export const createAuthEndpoints = (settings: Settings): BuiltInEndpoints =>
-  Object.fromEntries(
-    Object.entries(operations).map(([path, operation]) => [
+export function createAuthEndpoints(
+  settings: Settings,
+  providers: readonly ProviderName[] = [],
+): BuiltInEndpoints {
+  const all = { ...operations, ...providerOperations(providers) }
+  return Object.fromEntries(
+    Object.entries(all).map(([path, operation]) => [
       PREFIX + path,
       {
         methods: [operation.method],
-        answer: (call, response) => handle(call, response, operation, settings),
+        answer: (call, response) => {
+          if (path === GET_SESSION && providers.length > 0)
+            response.setHeader(PROVIDERS_HEADER, encodeURIComponent(JSON.stringify(providers)))
+          return handle(call, response, operation, settings)
+        },
       } satisfies BuiltInEndpoint,
     ]),
   )
+}
 
 async function handle(call: Call, response: ServerResponse, operation: Operation, settings: Settings) {
   const { method, context } = call
@@ -59,6 +73,8 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const result = await sendToBetterAuth(authRequest(call, operation, data, settings.baseUrl), context)
   setReplyHeaders(response, context.reply)
   for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
+  const location = result.headers.get('location')
+  if (location !== null) return redirect(response, location)
   if (operation === operations[SEND_CODE] && settings.smtpUrl === undefined)
     response.setHeader(OUTBOX_HEADER, encodeURI(settings.outbox))
   // If the guard finds no caller, answers null instead of the session from better-auth, because better-auth does not
@@ -75,8 +91,13 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
 }
 
 /** Calls an operation for a page of /authorize. Returns the cookies to set, or the problem to show. */
-export async function callAuth(settings: Settings, call: Call, path: string, input: object) {
-  const operation = operations[path]
+export async function callAuth(
+  settings: Settings,
+  call: Call,
+  path: string,
+  input: object,
+  operation = operations[path],
+) {
   const checked = operation?.input.safeParse(input)
   if (!operation || !checked?.success) {
     const isCode = checked?.error?.issues[0]?.path[0] === 'otp'
@@ -87,8 +108,9 @@ export async function callAuth(settings: Settings, call: Call, path: string, inp
   const target = new URL(PREFIX + path, settings.baseUrl)
   const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
   const result = await sendToBetterAuth(request, call.context)
-  if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
-  return { ok: false, problem: { code: errorOf(result.status, await result.text()).code } } as const
+  const body = await result.text()
+  if (result.ok) return { ok: true, cookies: result.headers.getSetCookie(), body } as const
+  return { ok: false, problem: { code: errorOf(result.status, body).code } } as const
 }
 
 /** Sends a request to better-auth, and records whether a sign-in attempt succeeded. */
@@ -133,7 +155,7 @@ function consumeLimit(
  * because better-auth reads only the cookie. `cookieCaller` also renews the session if renewal is due.
  */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
-  if (access === 'public') return undefined
+  if (access === 'public' || access === 'state') return undefined
   return access === 'session' ? cookieCaller() : caller()
 }
 
@@ -141,7 +163,7 @@ function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context
  * Checks whether the caller may use an operation. Returns the error (401 or 403), or undefined if access is allowed.
  */
 function refusalOf({ access }: Operation, caller: Caller | undefined) {
-  if (access === 'public' || access === 'session') return undefined
+  if (access === 'public' || access === 'state' || access === 'session') return undefined
   if (!caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   if (caller.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
   if (access === 'admin' && caller.user.role !== 'admin')
@@ -193,6 +215,9 @@ const Failure = z.object({ code: z.string().optional(), message: z.string().opti
 function errorOf(status: number, body: string) {
   if (status >= 500) return new ORPCError('INTERNAL_SERVER_ERROR')
   const { code, message } = Failure.safeParse(parse(body)).data ?? {}
+  // All providers of the input are declared: better-auth could not fetch the metadata of this one.
+  if (code === 'PROVIDER_NOT_FOUND')
+    return new ORPCError('PROVIDER_FAILED', { status: 503, message: 'The provider does not answer' })
   return new ORPCError(code ?? CODES[status] ?? 'BAD_REQUEST', { status, ...(message && { message }) })
 }
 

@@ -12,12 +12,14 @@ import {
   type PageParts,
   showLimit,
 } from './page-answers.ts'
+import { offeredProviders } from '../../app/sign-in.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import {
   createSignInActions,
   findPerson,
   isOwnPage,
   nameApp,
+  problemOf,
   showSignedOut,
   type SignIn,
   signInFields,
@@ -39,7 +41,7 @@ export function createConsentPages(parts: PageParts, grants: Grants): Protocol {
 
   /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<string, (submission: Submission) => Promise<Outcome>> = {
-    ...createSignInActions(settings),
+    ...createSignInActions(settings, offeredProviders(parts.app.signIn)),
     allow: async (submission) => {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
@@ -56,7 +58,7 @@ export function createConsentPages(parts: PageParts, grants: Grants): Protocol {
   /** Shows the consent page to a signed-in person, otherwise the sign-in page. */
   async function showStart({ call, authorization, app, translator }: Submission): Promise<Outcome> {
     const caller = await findPerson(call)
-    if (!caller) return { html: emailPage(translator, app) }
+    if (!caller) return { html: emailPage(translator, app, problemOf(call)) }
     const { redirectUri, scope } = authorization
     const { scopeResources } = parts.app
     return { html: consentPage(translator, { app, redirectUri, scope, scopeResources }, caller.user.email) }

@@ -8,6 +8,7 @@ import { type DeviceFlow, formatUserCode } from '../../identity/device-flow.ts'
 import { deviceCodePage, deviceConsentPage, deviceDecidedPage, emailPage } from '../../html/account.ts'
 import type { PageTranslator } from '../../html/page-translator.ts'
 import { createPageAnswers, type Outcome, type PageParts, showLimit } from './page-answers.ts'
+import { offeredProviders } from '../../app/sign-in.ts'
 import type { Protocol } from '../server/protocol.ts'
 import {
   createSignInActions,
@@ -15,6 +16,7 @@ import {
   findPerson,
   isOwnPage,
   nameApp,
+  problemOf,
   showSignedOut,
   type SignIn,
   signInFields,
@@ -77,7 +79,7 @@ export function createDevicePages(parts: PageParts, devices: DeviceFlow): Protoc
 
   /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<string, (submission: Submission) => Promise<Outcome>> = {
-    ...createSignInActions(settings),
+    ...createSignInActions(settings, offeredProviders(parts.app.signIn)),
     continue: async (submission) => {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
@@ -111,7 +113,7 @@ export function createDevicePages(parts: PageParts, devices: DeviceFlow): Protoc
 
 /** Shows the page for the code to a signed-in person, otherwise the sign-in page. */
 async function showStart({ call, translator }: Submission): Promise<Outcome> {
-  if (!(await findPerson(call))) return { html: emailPage(translator) }
+  if (!(await findPerson(call))) return { html: emailPage(translator, undefined, problemOf(call)) }
   const code = call.url().searchParams.get('user_code') ?? ''
   return { html: deviceCodePage(translator, code.slice(0, MAX_CODE)) }
 }

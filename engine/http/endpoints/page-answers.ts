@@ -2,13 +2,14 @@ import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 
 import type { App } from '../../app/resource.ts'
+import { offeredProviders } from '../../app/sign-in.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../../call/context.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { FetchRefused } from '../../identity/client-documents.ts'
 import { toPublicDatabaseError } from '../../guard/outages.ts'
 import { errorPage, type Problem } from '../../html/account.ts'
 import { contentSecurityPolicy } from '../../html/page.ts'
-import { type Application, createPageTranslator, type PageTranslator } from '../../html/page-translator.ts'
+import { createPageTranslator, type PageTranslator } from '../../html/page-translator.ts'
 import type { Call } from '../server/protocol.ts'
 import { sendBody } from '../server/send.ts'
 
@@ -21,8 +22,11 @@ export interface PageParts {
 /** The result of a page: a redirect, or another page. */
 export type Outcome =
   | { location: string; cookies?: string[] }
-  /** `exceeded` is the exceeded rate limit, if any. */
-  | { html: string; exceeded?: LimitRefusal | undefined }
+  /**
+   * `exceeded` is the exceeded rate limit, if any. `refresh` is the address that the browser opens next. Not a redirect, because the
+   * policy of a page names all servers to which its forms may lead, and the server of a provider can change.
+   */
+  | { html: string; exceeded?: LimitRefusal | undefined; cookies?: string[]; refresh?: string }
 
 /** Returns the problem that a page shows if a rate limit is exceeded. The headers contain the wait in seconds. */
 export const limitProblem = (headers: Record<string, string>) => ({
@@ -38,17 +42,19 @@ export const showLimit = (translator: PageTranslator, exceeded: LimitRefusal): O
 
 /** Creates the functions that answer a call with a page in the language of the caller. */
 export function createPageAnswers(
-  app: Application,
+  app: Pick<App, 'name' | 'signIn'>,
   { request, context: { log, requestId } }: Call,
   response: ServerResponse,
 ) {
-  const translator = createPageTranslator(app, request.headers['accept-language'])
+  const providers = offeredProviders(app.signIn)
+  const translator = createPageTranslator({ ...app, providers }, request.headers['accept-language'])
 
   /** `redirectUri` is an additional permitted target of the form on the page. */
   function show(outcome: Outcome, redirectUri?: string) {
     if ('location' in outcome) return redirect(response, outcome.location, outcome.cookies)
-    const { html, exceeded } = outcome
-    setHeaders(exceeded?.headers)
+    const { html, exceeded, cookies = [], refresh } = outcome
+    setHeaders({ ...exceeded?.headers, ...(refresh !== undefined && { refresh: `0; url=${refresh}` }) })
+    if (cookies.length > 0) response.appendHeader('set-cookie', cookies)
     return write(exceeded?.error.status ?? 200, html, redirectUri)
   }
 
@@ -100,7 +106,7 @@ const formTarget = (uri: string) => {
   return origin === 'null' || hostname.startsWith('[') ? protocol : origin
 }
 
-function redirect(response: ServerResponse, location: string, cookies: string[] = []) {
+export function redirect(response: ServerResponse, location: string, cookies: string[] = []) {
   if (cookies.length > 0) response.appendHeader('set-cookie', cookies)
   response.writeHead(303, { location }).end()
   return true

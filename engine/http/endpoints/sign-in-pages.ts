@@ -2,11 +2,16 @@ import { z } from 'zod'
 
 import type { Settings } from '../../settings/settings.ts'
 import { UNNAMED } from '../../settings/oauth-clients.ts'
-import { type RequestingApp, codePage, emailPage } from '../../html/account.ts'
+import { type RequestingApp, codePage, emailPage, providerAction, providerPage } from '../../html/account.ts'
 import type { PageTranslator } from '../../html/page-translator.ts'
 import { callAuth } from './better-auth.ts'
+import type { ProviderName } from '../../app/sign-in.ts'
 import type { Outcome } from './page-answers.ts'
+import { providerOperations, START } from './provider-operations.ts'
 import type { Call } from '../server/protocol.ts'
+
+/** The problems of a sign-in by a provider. */
+const PROBLEMS = ['BANNED_USER', 'NOT_CONNECTED', 'PROVIDER_FAILED', 'UNVERIFIED_ADDRESS']
 
 export const field = z.string().catch('')
 
@@ -25,7 +30,16 @@ export interface SignIn {
  * The actions of the buttons on the sign-in pages, which need no scripts. The key is the value of the form field
  * `action`.
  */
-export const createSignInActions = (settings: Settings) => ({
+export const createSignInActions = (
+  settings: Settings,
+  providers: readonly ProviderName[],
+): Record<string, (signIn: SignIn) => Promise<Outcome>> => ({
+  ...Object.fromEntries(
+    providers.map((provider) => [
+      providerAction(provider),
+      (signIn: SignIn) => startAtProvider(settings, provider, signIn),
+    ]),
+  ),
   send: async ({ call, form: { email, otp }, app, translator }: SignIn): Promise<Outcome> => {
     const path = '/email-otp/send-verification-otp'
     const sent = await callAuth(settings, call, path, { email, type: 'sign-in' })
@@ -46,6 +60,31 @@ export const createSignInActions = (settings: Settings) => ({
     return { location: pathname + search, cookies: entered.cookies }
   },
 })
+
+/** Sends a person to a provider, which sends the person back to this page. */
+async function startAtProvider(
+  settings: Settings,
+  provider: ProviderName,
+  { call, app, translator }: SignIn,
+): Promise<Outcome> {
+  const { pathname, search } = call.url()
+  const input = { provider: provider.id, callbackURL: pathname + search }
+  const started = await callAuth(settings, call, START, input, providerOperations([provider])[START])
+  if (!started.ok) {
+    const { problem, exceeded } = started
+    return { html: emailPage(translator, app, problem), exceeded }
+  }
+  const { url } = Started.parse(JSON.parse(started.body))
+  return { html: providerPage(translator, provider, url), cookies: started.cookies, refresh: url }
+}
+
+const Started = z.object({ url: z.url({ protocol: /^https?$/ }) })
+
+/** Returns the problem that an answer of a provider has added to the address of the page. */
+export const problemOf = (call: Call) => {
+  const code = call.url().searchParams.get('error')
+  return code !== null && PROBLEMS.includes(code) ? { code } : undefined
+}
 
 /** Shows the sign-in page to a person who submits another page without a session. */
 export const showSignedOut = ({ app, translator }: Pick<SignIn, 'app' | 'translator'>): Outcome => ({

@@ -5,6 +5,7 @@ import type { Services } from './services.ts'
 import { createRoutes, tracing } from '../../telemetry/tracing.ts'
 import { createApplicationEndpoints } from '../endpoints/application.ts'
 import { createAuthEndpoints } from '../endpoints/better-auth.ts'
+import { offeredProviders } from '../../app/sign-in.ts'
 import { createEndpoints, type BuiltInEndpoints } from '../endpoints/endpoints.ts'
 import { createHealthEndpoints } from '../endpoints/health.ts'
 import { createHomeEndpoints } from '../endpoints/home.ts'
@@ -160,7 +161,7 @@ const createBuiltInEndpoints = (services: Services): BuiltInEndpoints => ({
   ...createHealthEndpoints(services),
   ...createReferenceEndpoints(services),
   ...createHomeEndpoints(services),
-  ...createAuthEndpoints(services.settings),
+  ...createAuthEndpoints(services.settings, offeredProviders(services.app.signIn)),
   ...createOAuthEndpoints(services),
 })
 

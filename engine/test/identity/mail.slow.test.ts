@@ -10,7 +10,8 @@ import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions } from 'smt
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createApp } from '../../http/server/app.ts'
-import { createAuth, createCookieIdentity } from '../../identity/better-auth.ts'
+import { createAuth } from '../../identity/better-auth.ts'
+import { createCookieIdentity } from '../../identity/cookie-identity.ts'
 import { createMailer, signInEmail } from '../../identity/mail.ts'
 import { languages } from '../../contract/languages.ts'
 import { negotiateLanguage } from '../../texts/engine-texts.ts'

@@ -12,6 +12,7 @@ export const texts: Texts = {
   signIn: 'ግባ',
   sendAnotherCode: 'ሌላ ኮድ ላክ',
   otherAddress: 'ሌላ የኢሜይል አድራሻ ይጠቀሙ',
+  continueWith: 'በ{provider} ይቀጥሉ',
 
   consentTitle: '{app} እንዲገባ ይፈቀድ?',
   consentRequest: '{app} ወደ መለያ {email} መዳረሻ ይጠይቃል። መተግበሪያው የሚከተሉትን ማድረግ ይችላል፦',
@@ -47,7 +48,9 @@ export const texts: Texts = {
   INVALID_EMAIL: 'ይህ ትክክለኛ የኢሜይል አድራሻ አይደለም። እባክዎ አድራሻውን ያረጋግጡ።',
   INVALID_OTP: 'ይህ ኮድ ትክክል አይደለም። በመጨረሻው ኢሜይል ውስጥ ያሉትን ስድስት አሃዞች ያረጋግጡ ወይም ሌላ ኮድ ይጠይቁ።',
   INVALID_REQUEST: 'መተግበሪያው ያልተፈቀደ ጥያቄ ልኳል፦ {details}',
+  NOT_CONNECTED: 'አድራሻዎ አስቀድሞ መለያ አለው። በኮድ ይግቡ፣ ከዚያ አቅራቢውን በመለያዎ ውስጥ ያገናኙ።',
   OTP_EXPIRED: 'የዚህ ኮድ ጊዜ አልፏል። ሌላ ኮድ ይጠይቁ።',
+  PROVIDER_FAILED: 'በአቅራቢው በኩል መግባት አልተጠናቀቀም። እንደገና ይሞክሩ ወይም ኮድ ይጠቀሙ።',
   SERVICE_UNAVAILABLE: 'አገልግሎቱ በአሁኑ ጊዜ ምላሽ አይሰጥም። እባክዎ ከአንድ ደቂቃ በኋላ እንደገና ይሞክሩ።',
   TOO_MANY_ATTEMPTS: 'የተሳሳተ ኮድ ብዙ ጊዜ ስለገባ ኮዱ ከእንግዲህ አይሰራም። ሌላ ኮድ ይጠይቁ።',
   TOO_MANY_REQUESTS:
@@ -55,10 +58,14 @@ export const texts: Texts = {
   UNAUTHORIZED: 'ክፍለ-ጊዜዎ አብቅቷል። እባክዎ እንደገና ይግቡ።',
   UNKNOWN_APP: 'ወደዚህ የላከዎት መተግበሪያ አይታወቅም ወይም በዚህ አድራሻ አይታወቅም።',
   UNKNOWN_DEVICE_CODE: 'ይህ ኮድ ትክክል አይደለም ወይም ጊዜው አልፎበታል። ስምንቱን ፊደላት ያረጋግጡ፣ ወይም በመሣሪያዎ ላይ እንደገና ይጀምሩ።',
+  UNVERIFIED_ADDRESS: 'አቅራቢው የኢሜይል አድራሻዎን አላረጋገጠም። በኮድ ይግቡ።',
   letterSubject: '{code} የመግቢያ ኮድዎ ነው',
   letterCode: 'የመግቢያ ኮድዎ፦',
   letterUse: 'ወደ {name} ለመግባት ይጠቀሙበት። ኮዱ ከአምስት ደቂቃ በኋላ ጊዜው ያልፍበታል።',
   letterIgnore: 'ይህን ኮድ ካልጠየቁ ይህን ኢሜይል ችላ ይበሉ።',
+  providerConnected: '{provider} አሁን በ{name} ካለው መለያዎ ጋር ተገናኝቷል',
+  providerDisconnected: '{provider} ከእንግዲህ በ{name} ካለው መለያዎ ጋር አልተገናኘም',
+  providerAdvice: 'ይህን ያደረጉት እርስዎ ካልሆኑ በኮድ ይግቡ፣ እና የመለያዎን መሣሪያዎች እና አቅራቢዎች ያረጋግጡ።',
 
   account: 'መለያ',
 }

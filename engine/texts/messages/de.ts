@@ -13,6 +13,7 @@ export const texts: Texts = {
   signIn: 'Anmelden',
   sendAnotherCode: 'Neuen Code senden',
   otherAddress: 'Andere E-Mail-Adresse verwenden',
+  continueWith: 'Weiter mit {provider}',
 
   consentTitle: '{app} den Zugriff erlauben?',
   consentRequest: '{app} bittet um Zugriff auf das Konto {email}. Die App kann dann:',
@@ -52,7 +53,11 @@ export const texts: Texts = {
   INVALID_OTP:
     'Dieser Code ist nicht richtig. Prüfen Sie die sechs Ziffern in der neuesten E-Mail, oder fordern Sie einen neuen Code an.',
   INVALID_REQUEST: 'Die App hat eine unzulässige Anfrage gesendet: {details}',
+  NOT_CONNECTED:
+    'Für Ihre Adresse gibt es schon ein Konto. Melden Sie sich mit einem Code an, und verbinden Sie dann den Anbieter in Ihrem Konto.',
   OTP_EXPIRED: 'Dieser Code ist abgelaufen. Fordern Sie einen neuen Code an.',
+  PROVIDER_FAILED:
+    'Die Anmeldung beim Anbieter wurde nicht abgeschlossen. Versuchen Sie es noch einmal, oder verwenden Sie einen Code.',
   SERVICE_UNAVAILABLE:
     'Der Dienst antwortet im Moment nicht. Bitte versuchen Sie es in einer Minute noch einmal.',
   TOO_MANY_ATTEMPTS:
@@ -63,10 +68,16 @@ export const texts: Texts = {
   UNKNOWN_APP: 'Die App, die Sie hierher geleitet hat, ist nicht oder nicht unter dieser Adresse bekannt.',
   UNKNOWN_DEVICE_CODE:
     'Dieser Code ist nicht richtig oder abgelaufen. Prüfen Sie die acht Buchstaben, oder beginnen Sie auf Ihrem Gerät von vorn.',
+  UNVERIFIED_ADDRESS:
+    'Der Anbieter hat Ihre E-Mail-Adresse nicht bestätigt. Melden Sie sich mit einem Code an.',
   letterSubject: '{code} ist Ihr Anmeldecode',
   letterCode: 'Ihr Anmeldecode lautet',
   letterUse: 'Melden Sie sich damit bei {name} an. Der Code läuft in fünf Minuten ab.',
   letterIgnore: 'Wenn Sie diesen Code nicht angefordert haben, ignorieren Sie diese E-Mail.',
+  providerConnected: '{provider} ist jetzt mit Ihrem Konto bei {name} verbunden',
+  providerDisconnected: '{provider} ist nicht mehr mit Ihrem Konto bei {name} verbunden',
+  providerAdvice:
+    'Wenn Sie das nicht waren, melden Sie sich mit einem Code an, und prüfen Sie die Geräte und Anbieter Ihres Kontos.',
 
   account: 'Konto',
 }

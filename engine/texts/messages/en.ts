@@ -13,6 +13,7 @@ export const texts = {
   signIn: 'Sign in',
   sendAnotherCode: 'Send another code',
   otherAddress: 'Use a different e-mail address',
+  continueWith: 'Continue with {provider}',
 
   consentTitle: 'Authorize {app}?',
   consentRequest: '{app} requests access to the account {email}. It will be able to:',
@@ -51,7 +52,10 @@ export const texts = {
   INVALID_OTP:
     'This code is not correct. Check the six digits in the newest e-mail, or request another code.',
   INVALID_REQUEST: 'The app sent a request that is not allowed: {details}',
+  NOT_CONNECTED:
+    'Your address already has an account. Sign in with a code, then connect the provider in your account.',
   OTP_EXPIRED: 'This code has expired. Request another code.',
+  PROVIDER_FAILED: 'The sign-in at the provider was not completed. Try again, or use a code.',
   SERVICE_UNAVAILABLE: 'The service does not answer at the moment. Please try again in a minute.',
   TOO_MANY_ATTEMPTS:
     'Too many wrong codes were entered, so the code is no longer valid. Request another code.',
@@ -61,6 +65,7 @@ export const texts = {
   UNKNOWN_APP: 'The app that sent you here is not known, or not at this address.',
   UNKNOWN_DEVICE_CODE:
     'This code is not correct, or has expired. Check the eight letters, or start again on your device.',
+  UNVERIFIED_ADDRESS: 'The provider has not verified your e-mail address. Sign in with a code.',
 
   // The e-mail with a sign-in code. Notifications show only the beginning of the subject, so the subject begins with
   // the code in every language.
@@ -68,6 +73,12 @@ export const texts = {
   letterCode: 'Your sign-in code is',
   letterUse: 'Use it to sign in to {name}. It expires in five minutes.',
   letterIgnore: 'If you did not request this code, ignore this e-mail.',
+
+  // The e-mail about a provider. The first two texts are also the subject.
+  providerConnected: '{provider} is now connected to your account at {name}',
+  providerDisconnected: '{provider} is no longer connected to your account at {name}',
+  providerAdvice:
+    'If this was not you, sign in with a code, and check the devices and the providers of your account.',
 
   // The name of a resource of every application, on the consent page.
   account: 'account',

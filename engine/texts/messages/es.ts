@@ -12,6 +12,7 @@ export const texts: Texts = {
   signIn: 'Iniciar sesión',
   sendAnotherCode: 'Enviar otro código',
   otherAddress: 'Usar otra dirección de correo electrónico',
+  continueWith: 'Continuar con {provider}',
 
   consentTitle: '¿Autorizar a {app}?',
   consentRequest: '{app} solicita acceso a la cuenta {email}. Podrá:',
@@ -51,7 +52,10 @@ export const texts: Texts = {
   INVALID_OTP:
     'Este código no es correcto. Compruebe los seis dígitos del correo más reciente o solicite otro código.',
   INVALID_REQUEST: 'La aplicación envió una solicitud no permitida: {details}',
+  NOT_CONNECTED:
+    'Su dirección ya tiene una cuenta. Inicie sesión con un código y, después, conecte el proveedor en su cuenta.',
   OTP_EXPIRED: 'Este código ha caducado. Solicite otro código.',
+  PROVIDER_FAILED: 'No se completó el inicio de sesión en el proveedor. Inténtelo de nuevo o use un código.',
   SERVICE_UNAVAILABLE: 'El servicio no responde en este momento. Inténtelo de nuevo en un minuto.',
   TOO_MANY_ATTEMPTS:
     'Se han introducido demasiados códigos incorrectos y el código ya no es válido. Solicite otro código.',
@@ -61,10 +65,16 @@ export const texts: Texts = {
   UNKNOWN_APP: 'La aplicación que le envió aquí no es conocida o no lo es en esta dirección.',
   UNKNOWN_DEVICE_CODE:
     'Este código no es correcto o ha caducado. Compruebe las ocho letras o empiece de nuevo en su dispositivo.',
+  UNVERIFIED_ADDRESS:
+    'El proveedor no ha verificado su dirección de correo electrónico. Inicie sesión con un código.',
   letterSubject: '{code} es su código de inicio de sesión',
   letterCode: 'Su código de inicio de sesión es',
   letterUse: 'Úselo para iniciar sesión en {name}. Caduca en cinco minutos.',
   letterIgnore: 'Si no ha solicitado este código, ignore este correo electrónico.',
+  providerConnected: '{provider} está ahora conectado a su cuenta en {name}',
+  providerDisconnected: '{provider} ya no está conectado a su cuenta en {name}',
+  providerAdvice:
+    'Si no ha sido usted, inicie sesión con un código y revise los dispositivos y los proveedores de su cuenta.',
 
   account: 'cuenta',
 }

@@ -13,6 +13,7 @@ export const texts: Texts = {
   signIn: 'Se connecter',
   sendAnotherCode: 'Envoyer un autre code',
   otherAddress: 'Utiliser une autre adresse e-mail',
+  continueWith: 'Continuer avec {provider}',
 
   consentTitle: 'Autoriser {app} ?',
   consentRequest: '{app} demande l’accès au compte {email}. L’application pourra :',
@@ -52,7 +53,10 @@ export const texts: Texts = {
   INVALID_OTP:
     'Ce code n’est pas correct. Vérifiez les six chiffres dans l’e-mail le plus récent ou demandez un autre code.',
   INVALID_REQUEST: 'L’application a envoyé une demande non autorisée : {details}',
+  NOT_CONNECTED:
+    'Votre adresse a déjà un compte. Connectez-vous avec un code, puis associez le fournisseur dans votre compte.',
   OTP_EXPIRED: 'Ce code a expiré. Demandez un autre code.',
+  PROVIDER_FAILED: 'La connexion chez le fournisseur n’a pas abouti. Réessayez, ou utilisez un code.',
   SERVICE_UNAVAILABLE: 'Le service ne répond pas pour le moment. Veuillez réessayer dans une minute.',
   TOO_MANY_ATTEMPTS:
     'Trop de codes erronés ont été saisis ; le code n’est plus valable. Demandez un autre code.',
@@ -62,10 +66,15 @@ export const texts: Texts = {
   UNKNOWN_APP: 'L’application qui vous a envoyé ici est inconnue, ou n’est pas enregistrée à cette adresse.',
   UNKNOWN_DEVICE_CODE:
     'Ce code n’est pas correct ou a expiré. Vérifiez les huit lettres, ou recommencez sur votre appareil.',
+  UNVERIFIED_ADDRESS: 'Le fournisseur n’a pas vérifié votre adresse e-mail. Connectez-vous avec un code.',
   letterSubject: '{code} est votre code de connexion',
   letterCode: 'Votre code de connexion est',
   letterUse: 'Utilisez-le pour vous connecter à {name}. Il expire dans cinq minutes.',
   letterIgnore: 'Si vous n’avez pas demandé ce code, ignorez cet e-mail.',
+  providerConnected: '{provider} est maintenant associé à votre compte sur {name}',
+  providerDisconnected: '{provider} n’est plus associé à votre compte sur {name}',
+  providerAdvice:
+    'Si ce n’était pas vous, connectez-vous avec un code, et vérifiez les appareils et les fournisseurs de votre compte.',
 
   account: 'compte',
 }

@@ -12,6 +12,7 @@ export const texts: Texts = {
   signIn: 'כניסה',
   sendAnotherCode: 'שליחת קוד נוסף',
   otherAddress: 'שימוש בכתובת דוא״ל אחרת',
+  continueWith: 'המשך באמצעות {provider}',
 
   consentTitle: 'לאשר גישה ל־{app}?',
   consentRequest: '{app} מבקש גישה לחשבון {email}. היישום יוכל:',
@@ -47,7 +48,9 @@ export const texts: Texts = {
   INVALID_EMAIL: 'כתובת הדוא״ל אינה תקינה. נא לבדוק את הכתובת.',
   INVALID_OTP: 'הקוד אינו נכון. יש לבדוק את שש הספרות בהודעת הדוא״ל האחרונה, או לבקש קוד נוסף.',
   INVALID_REQUEST: 'היישום שלח בקשה שאינה מותרת: {details}',
+  NOT_CONNECTED: 'לכתובת שלך כבר יש חשבון. יש להיכנס עם קוד, ואז לחבר את הספק בחשבון.',
   OTP_EXPIRED: 'תוקף הקוד פג. יש לבקש קוד נוסף.',
+  PROVIDER_FAILED: 'הכניסה אצל הספק לא הושלמה. אפשר לנסות שוב או להשתמש בקוד.',
   SERVICE_UNAVAILABLE: 'השירות אינו מגיב כרגע. נא לנסות שוב בעוד דקה.',
   TOO_MANY_ATTEMPTS: 'הוזנו יותר מדי קודים שגויים, ולכן הקוד אינו תקף עוד. יש לבקש קוד נוסף.',
   TOO_MANY_REQUESTS:
@@ -55,10 +58,14 @@ export const texts: Texts = {
   UNAUTHORIZED: 'החיבור שלך הסתיים. יש להיכנס שוב.',
   UNKNOWN_APP: 'היישום ששלח אותך לכאן אינו מוכר, או אינו מוכר בכתובת הזאת.',
   UNKNOWN_DEVICE_CODE: 'הקוד הזה שגוי או שפג תוקפו. יש לבדוק את שמונה האותיות, או להתחיל מחדש במכשיר שלך.',
+  UNVERIFIED_ADDRESS: 'הספק לא אימת את כתובת הדוא״ל שלך. יש להיכנס עם קוד.',
   letterSubject: '{code} הוא קוד הכניסה שלך',
   letterCode: 'קוד הכניסה שלך הוא',
   letterUse: 'יש להשתמש בו כדי להיכנס אל {name}. תוקף הקוד יפוג בעוד חמש דקות.',
   letterIgnore: 'אם לא ביקשת את הקוד הזה, אפשר להתעלם מההודעה.',
+  providerConnected: '{provider} מחובר כעת לחשבון שלך אצל {name}',
+  providerDisconnected: '{provider} אינו מחובר עוד לחשבון שלך אצל {name}',
+  providerAdvice: 'אם לא ביצעת זאת, יש להיכנס עם קוד ולבדוק את המכשירים ואת הספקים של החשבון.',
 
   account: 'חשבון',
 }

@@ -12,6 +12,7 @@ export const texts: Texts = {
   signIn: 'Accedi',
   sendAnotherCode: 'Invia un altro codice',
   otherAddress: 'Usa un altro indirizzo e-mail',
+  continueWith: 'Continua con {provider}',
 
   consentTitle: 'Autorizzare {app}?',
   consentRequest: '{app} richiede l’accesso all’account {email}. Potrà:',
@@ -50,7 +51,10 @@ export const texts: Texts = {
   INVALID_OTP:
     'Questo codice non è corretto. Controlli le sei cifre nell’e-mail più recente o richieda un altro codice.',
   INVALID_REQUEST: 'L’app ha inviato una richiesta non consentita: {details}',
+  NOT_CONNECTED:
+    'Il Suo indirizzo ha già un account. Acceda con un codice, poi colleghi il fornitore nel Suo account.',
   OTP_EXPIRED: 'Questo codice è scaduto. Richieda un altro codice.',
+  PROVIDER_FAILED: 'L’accesso presso il fornitore non è stato completato. Riprovi, o usi un codice.',
   SERVICE_UNAVAILABLE: 'Il servizio al momento non risponde. Si prega di riprovare tra un minuto.',
   TOO_MANY_ATTEMPTS:
     'Sono stati inseriti troppi codici errati e il codice non è più valido. Richieda un altro codice.',
@@ -60,10 +64,15 @@ export const texts: Texts = {
   UNKNOWN_APP: 'L’app che L’ha inviata qui non è nota o non lo è a questo indirizzo.',
   UNKNOWN_DEVICE_CODE:
     'Questo codice non è corretto o è scaduto. Controlli le otto lettere, oppure ricominci sul Suo dispositivo.',
+  UNVERIFIED_ADDRESS: 'Il fornitore non ha verificato il Suo indirizzo e-mail. Acceda con un codice.',
   letterSubject: '{code} è il Suo codice di accesso',
   letterCode: 'Il Suo codice di accesso è',
   letterUse: 'Lo usi per accedere a {name}. Scade tra cinque minuti.',
   letterIgnore: 'Se non ha richiesto questo codice, ignori questa e-mail.',
+  providerConnected: '{provider} è ora collegato al Suo account su {name}',
+  providerDisconnected: '{provider} non è più collegato al Suo account su {name}',
+  providerAdvice:
+    'Se non è stato Lei, acceda con un codice e controlli i dispositivi e i fornitori del Suo account.',
 
   account: 'account',
 }

@@ -13,6 +13,7 @@ export const texts: Texts = {
   signIn: 'サインイン',
   sendAnotherCode: '別のコードを送信',
   otherAddress: '別のメールアドレスを使う',
+  continueWith: '{provider} で続ける',
 
   consentTitle: '{app} のアクセスを許可しますか？',
   consentRequest:
@@ -53,7 +54,11 @@ export const texts: Texts = {
   INVALID_OTP:
     'コードが正しくありません。最新のメールにある6桁の数字を確認するか、別のコードを送信してください。',
   INVALID_REQUEST: 'アプリが許可されていないリクエストを送信しました：{details}',
+  NOT_CONNECTED:
+    'このアドレスのアカウントはすでにあります。コードでサインインしてから、アカウントでプロバイダーを接続してください。',
   OTP_EXPIRED: 'コードの有効期限が切れています。別のコードを送信してください。',
+  PROVIDER_FAILED:
+    'プロバイダーでのサインインが完了しませんでした。もう一度お試しになるか、コードをご利用ください。',
   SERVICE_UNAVAILABLE: '現在、サービスが応答していません。1分後にもう一度お試しください。',
   TOO_MANY_ATTEMPTS:
     '誤ったコードが何度も入力されたため、コードは無効になりました。別のコードを送信してください。',
@@ -62,10 +67,15 @@ export const texts: Texts = {
   UNKNOWN_APP: '移動元のアプリは登録されていないか、このアドレスでは登録されていません。',
   UNKNOWN_DEVICE_CODE:
     'このコードは正しくないか、有効期限が切れています。8 文字を確認するか、デバイスでもう一度やり直してください。',
+  UNVERIFIED_ADDRESS: 'プロバイダーがメールアドレスを確認していません。コードでサインインしてください。',
   letterSubject: '{code} はお客様のサインインコードです',
   letterCode: 'サインインコード：',
   letterUse: 'このコードを使って {name} にサインインしてください。コードの有効期限は5分です。',
   letterIgnore: 'このコードに心当たりがない場合は、このメールを無視してください。',
+  providerConnected: '{provider} が {name} のアカウントに接続されました',
+  providerDisconnected: '{provider} と {name} のアカウントの接続が解除されました',
+  providerAdvice:
+    'お心当たりがない場合は、コードでサインインし、アカウントのデバイスとプロバイダーを確認してください。',
 
   account: 'アカウント',
 }

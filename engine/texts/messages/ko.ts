@@ -12,6 +12,7 @@ export const texts: Texts = {
   signIn: '로그인',
   sendAnotherCode: '다른 코드 보내기',
   otherAddress: '다른 이메일 주소 사용',
+  continueWith: '{provider}(으)로 계속',
 
   consentTitle: '{app} 앱을 허용하시겠습니까?',
   consentRequest: '{app} 앱이 {email} 계정에 대한 액세스를 요청합니다. 앱은 다음 작업을 할 수 있습니다.',
@@ -49,7 +50,9 @@ export const texts: Texts = {
   INVALID_EMAIL: '유효한 이메일 주소가 아닙니다. 주소를 확인해 주세요.',
   INVALID_OTP: '코드가 올바르지 않습니다. 최신 이메일의 숫자 6자리를 확인하거나 다른 코드를 요청해 주세요.',
   INVALID_REQUEST: '앱이 허용되지 않는 요청을 보냈습니다: {details}',
+  NOT_CONNECTED: '이 주소에는 이미 계정이 있습니다. 코드로 로그인한 다음 계정에서 제공업체를 연결해 주세요.',
   OTP_EXPIRED: '코드가 만료되었습니다. 다른 코드를 요청해 주세요.',
+  PROVIDER_FAILED: '제공업체에서 로그인이 완료되지 않았습니다. 다시 시도하거나 코드를 사용해 주세요.',
   SERVICE_UNAVAILABLE: '현재 서비스가 응답하지 않습니다. 1분 후에 다시 시도해 주세요.',
   TOO_MANY_ATTEMPTS:
     '잘못된 코드를 너무 많이 입력하여 코드가 더 이상 유효하지 않습니다. 다른 코드를 요청해 주세요.',
@@ -58,10 +61,14 @@ export const texts: Texts = {
   UNKNOWN_APP: '이 페이지로 보낸 앱을 알 수 없거나 이 주소에 등록되어 있지 않습니다.',
   UNKNOWN_DEVICE_CODE:
     '코드가 올바르지 않거나 만료되었습니다. 여덟 글자를 확인하거나 기기에서 다시 시작해 주세요.',
+  UNVERIFIED_ADDRESS: '제공업체가 이메일 주소를 확인하지 않았습니다. 코드로 로그인해 주세요.',
   letterSubject: '{code} - 로그인 코드입니다',
   letterCode: '로그인 코드:',
   letterUse: '이 코드로 {name}에 로그인해 주세요. 코드는 5분 후에 만료됩니다.',
   letterIgnore: '이 코드를 요청하지 않으셨다면 이 이메일을 무시해 주세요.',
+  providerConnected: '이제 {provider}이(가) {name} 계정에 연결되었습니다',
+  providerDisconnected: '{provider}이(가) 더 이상 {name} 계정에 연결되어 있지 않습니다',
+  providerAdvice: '본인이 한 일이 아니라면 코드로 로그인하여 계정의 기기와 제공업체를 확인해 주세요.',
 
   account: '계정',
 }

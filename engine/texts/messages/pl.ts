@@ -13,6 +13,7 @@ export const texts: Texts = {
   signIn: 'Zaloguj się',
   sendAnotherCode: 'Wyślij inny kod',
   otherAddress: 'Użyj innego adresu e-mail',
+  continueWith: 'Kontynuuj przez {provider}',
 
   consentTitle: 'Zezwolić aplikacji {app} na dostęp?',
   consentRequest: '{app} prosi o dostęp do konta {email}. Aplikacja będzie mogła:',
@@ -52,7 +53,10 @@ export const texts: Texts = {
   INVALID_OTP:
     'Ten kod jest nieprawidłowy. Proszę sprawdzić sześć cyfr w najnowszej wiadomości lub poprosić o inny kod.',
   INVALID_REQUEST: 'Aplikacja wysłała niedozwolone żądanie: {details}',
+  NOT_CONNECTED:
+    'Ten adres ma już konto. Proszę zalogować się kodem, a potem połączyć dostawcę w ustawieniach konta.',
   OTP_EXPIRED: 'Ten kod wygasł. Proszę poprosić o inny kod.',
+  PROVIDER_FAILED: 'Logowanie u dostawcy nie zostało ukończone. Proszę spróbować ponownie lub użyć kodu.',
   SERVICE_UNAVAILABLE: 'Usługa w tej chwili nie odpowiada. Proszę spróbować ponownie za minutę.',
   TOO_MANY_ATTEMPTS:
     'Zbyt wiele razy podano błędny kod, dlatego kod stracił ważność. Proszę poprosić o inny kod.',
@@ -62,10 +66,15 @@ export const texts: Texts = {
   UNKNOWN_APP: 'Aplikacja, z której nastąpiło przekierowanie, jest nieznana lub nie działa pod tym adresem.',
   UNKNOWN_DEVICE_CODE:
     'Ten kod jest nieprawidłowy lub wygasł. Proszę sprawdzić osiem liter albo zacząć od nowa na urządzeniu.',
+  UNVERIFIED_ADDRESS: 'Dostawca nie potwierdził adresu e-mail. Proszę zalogować się kodem.',
   letterSubject: '{code} to kod logowania',
   letterCode: 'Kod logowania to',
   letterUse: 'Proszę użyć go, aby zalogować się do {name}. Kod wygaśnie za pięć minut.',
   letterIgnore: 'Jeśli to nie Państwo prosili o ten kod, proszę zignorować tę wiadomość.',
+  providerConnected: '{provider}: połączono z Państwa kontem w {name}',
+  providerDisconnected: '{provider}: odłączono od Państwa konta w {name}',
+  providerAdvice:
+    'Jeśli to nie Państwo, proszę zalogować się kodem oraz sprawdzić urządzenia i dostawców konta.',
 
   account: 'konto',
 }

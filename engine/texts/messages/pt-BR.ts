@@ -12,6 +12,7 @@ export const texts: Texts = {
   signIn: 'Entrar',
   sendAnotherCode: 'Enviar outro código',
   otherAddress: 'Usar outro endereço de e-mail',
+  continueWith: 'Continuar com {provider}',
 
   consentTitle: 'Autorizar {app}?',
   consentRequest: '{app} solicita acesso à conta {email}. O aplicativo poderá:',
@@ -50,7 +51,10 @@ export const texts: Texts = {
   INVALID_OTP:
     'Este código não está correto. Verifique os seis dígitos no e-mail mais recente ou solicite outro código.',
   INVALID_REQUEST: 'O aplicativo enviou uma solicitação não permitida: {details}',
+  NOT_CONNECTED:
+    'Seu endereço já tem uma conta. Entre com um código e depois conecte o provedor na sua conta.',
   OTP_EXPIRED: 'Este código expirou. Solicite outro código.',
+  PROVIDER_FAILED: 'A entrada no provedor não foi concluída. Tente novamente ou use um código.',
   SERVICE_UNAVAILABLE: 'O serviço não está respondendo no momento. Por favor, tente novamente em um minuto.',
   TOO_MANY_ATTEMPTS:
     'Foram digitados muitos códigos incorretos, e o código não é mais válido. Solicite outro código.',
@@ -60,10 +64,15 @@ export const texts: Texts = {
   UNKNOWN_APP: 'O aplicativo que direcionou você para cá não é conhecido ou não é conhecido neste endereço.',
   UNKNOWN_DEVICE_CODE:
     'Este código não está correto ou expirou. Confira as oito letras ou comece de novo no seu dispositivo.',
+  UNVERIFIED_ADDRESS: 'O provedor não verificou seu endereço de e-mail. Entre com um código.',
   letterSubject: '{code} é o seu código de acesso',
   letterCode: 'Seu código de acesso é',
   letterUse: 'Use-o para entrar no {name}. Ele expira em cinco minutos.',
   letterIgnore: 'Se você não solicitou este código, ignore este e-mail.',
+  providerConnected: '{provider} agora está conectado à sua conta em {name}',
+  providerDisconnected: '{provider} não está mais conectado à sua conta em {name}',
+  providerAdvice:
+    'Se não foi você, entre com um código e verifique os dispositivos e os provedores da sua conta.',
 
   account: 'conta',
 }

@@ -13,6 +13,7 @@ export const texts: Texts = {
   signIn: 'Oturum aç',
   sendAnotherCode: 'Başka bir kod gönder',
   otherAddress: 'Farklı bir e-posta adresi kullan',
+  continueWith: '{provider} ile devam et',
 
   consentTitle: '{app} uygulamasına izin verilsin mi?',
   consentRequest: '{app}, {email} hesabına erişim istiyor. Uygulama şunları yapabilecek:',
@@ -51,7 +52,10 @@ export const texts: Texts = {
   INVALID_EMAIL: 'Bu geçerli bir e-posta adresi değil. Lütfen adresi kontrol edin.',
   INVALID_OTP: 'Bu kod doğru değil. En son e-postadaki altı rakamı kontrol edin ya da başka bir kod isteyin.',
   INVALID_REQUEST: 'Uygulama izin verilmeyen bir istek gönderdi: {details}',
+  NOT_CONNECTED:
+    'Adresinizin zaten bir hesabı var. Kodla oturum açın, sonra sağlayıcıyı hesabınıza bağlayın.',
   OTP_EXPIRED: 'Bu kodun süresi doldu. Başka bir kod isteyin.',
+  PROVIDER_FAILED: 'Sağlayıcıdaki oturum açma işlemi tamamlanmadı. Yeniden deneyin ya da kod kullanın.',
   SERVICE_UNAVAILABLE: 'Hizmet şu anda yanıt vermiyor. Lütfen bir dakika sonra yeniden deneyin.',
   TOO_MANY_ATTEMPTS: 'Çok fazla yanlış kod girildiği için kod artık geçerli değil. Başka bir kod isteyin.',
   TOO_MANY_REQUESTS:
@@ -60,10 +64,15 @@ export const texts: Texts = {
   UNKNOWN_APP: 'Sizi buraya yönlendiren uygulama bilinmiyor ya da bu adreste bilinmiyor.',
   UNKNOWN_DEVICE_CODE:
     'Bu kod doğru değil veya süresi doldu. Sekiz harfi kontrol edin ya da cihazınızda yeniden başlayın.',
+  UNVERIFIED_ADDRESS: 'Sağlayıcı e-posta adresinizi doğrulamamış. Kodla oturum açın.',
   letterSubject: '{code} oturum açma kodunuzdur',
   letterCode: 'Oturum açma kodunuz:',
   letterUse: '{name}’te oturum açmak için bu kodu kullanın. Kodun süresi beş dakika içinde dolar.',
   letterIgnore: 'Bu kodu siz istemediyseniz bu e-postayı dikkate almayın.',
+  providerConnected: '{provider} artık {name} hesabınıza bağlı',
+  providerDisconnected: '{provider} artık {name} hesabınıza bağlı değil',
+  providerAdvice:
+    'Bunu siz yapmadıysanız kodla oturum açın ve hesabınızın cihazlarını ve sağlayıcılarını denetleyin.',
 
   account: 'hesap',
 }

@@ -51,6 +51,7 @@ export const texts: Texts = {
   resendCode: 'Neuen Code senden',
   resendCodeIn: 'Neuen Code senden in {seconds, plural, one {# Sekunde} other {# Sekunden}}',
   changeEmail: 'Andere Adresse verwenden',
+  continueWith: 'Weiter mit {provider}',
 
   edit: 'Bearbeiten',
   delete: 'Löschen',
@@ -124,6 +125,11 @@ export const texts: Texts = {
   nameTooLong: 'Der Name kann höchstens 120 Zeichen haben.',
   saveName: 'Namen speichern',
   nameSaved: 'Der Name ist gespeichert.',
+  providers: 'Anmeldung',
+  providersExplanation:
+    'Sie können sich immer mit einem Code anmelden. Auch ein Anbieter mit derselben E-Mail-Adresse kann Sie anmelden.',
+  connectProvider: '{provider} verbinden',
+  disconnectProvider: '{provider} trennen',
   ownersOnly: 'Nur die Person, der das Konto gehört, kann die Daten exportieren oder das Konto löschen.',
   exportTitle: 'Ihre Daten exportieren',
   exportExplanation: 'Laden Sie Ihre Daten, Geräte, Apps und Aktivitäten als JSON-Datei herunter.',
@@ -192,14 +198,21 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Bitte prüfen Sie Ihre Eingabe.',
   BANNED_USER: 'Dieses Konto ist gesperrt. Bitte wenden Sie sich an die Administration des Dienstes.',
+  CODE_REQUIRED:
+    'Melden Sie sich ab und mit einem Code wieder an: Der letzte Code darf höchstens zehn Minuten alt sein.',
   FORBIDDEN: 'Dazu haben Sie keine Berechtigung.',
   HAS_SHARED_ITEMS:
     'Andere Personen sehen noch Einträge von Ihnen. Löschen Sie diese Einträge oder entfernen Sie die Personen, bevor Sie Ihr Konto löschen.',
   INTERNAL_SERVER_ERROR: 'Es ist ein Fehler aufgetreten. Bitte versuchen Sie es später noch einmal.',
   INVALID_OTP: 'Dieser Code ist nicht richtig. Prüfen Sie den Code in der neuesten E-Mail.',
   NETWORK: 'Der Dienst antwortet nicht. Prüfen Sie Ihre Verbindung, und versuchen Sie es noch einmal.',
+  NOT_CONNECTED:
+    'Für Ihre Adresse gibt es schon ein Konto. Melden Sie sich mit einem Code an, und verbinden Sie dann den Anbieter in Ihrem Konto.',
   NOT_FOUND: 'Das gibt es nicht mehr.',
+  OTHER_ADDRESS: 'Der Anbieter hat eine andere E-Mail-Adresse als Ihr Konto.',
   OTP_EXPIRED: 'Dieser Code ist abgelaufen. Senden Sie einen neuen Code.',
+  PROVIDER_FAILED:
+    'Die Anmeldung beim Anbieter wurde nicht abgeschlossen. Versuchen Sie es noch einmal, oder verwenden Sie einen Code.',
   SEARCH_TOO_LONG: 'Die Suche dauert zu lange. Bitte verwenden Sie einen längeren oder einen anderen Text.',
   SERVICE_UNAVAILABLE:
     'Der Dienst antwortet im Moment nicht. Bitte versuchen Sie es in einer Minute noch einmal.',
@@ -209,6 +222,8 @@ export const texts: Texts = {
   TOO_LARGE:
     'Ihre Daten sind zu groß für eine Datei. Programme können die Listen Seite für Seite lesen: siehe API-Referenz.',
   UNAUTHORIZED: 'Sie sind nicht mehr angemeldet. Melden Sie sich noch einmal an.',
+  UNVERIFIED_ADDRESS:
+    'Der Anbieter hat Ihre E-Mail-Adresse nicht bestätigt. Melden Sie sich mit einem Code an.',
   USER_NOT_FOUND: 'Dieses Konto gibt es nicht mehr.',
   WRONG_ADDRESS: 'Das ist nicht die E-Mail-Adresse Ihres Kontos.',
 }

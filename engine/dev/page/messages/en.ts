@@ -54,6 +54,7 @@ export const texts = {
   resendCode: 'Send another code',
   resendCodeIn: 'Send another code in {seconds, plural, one {# second} other {# seconds}}',
   changeEmail: 'Use another address',
+  continueWith: 'Continue with {provider}',
 
   // Items of a list
   edit: 'Edit',
@@ -126,6 +127,11 @@ export const texts = {
   nameTooLong: 'The name can have 120 characters at most.',
   saveName: 'Save name',
   nameSaved: 'Name saved.',
+  providers: 'Sign-in',
+  providersExplanation:
+    'You can always sign in with a code. A provider with the same e-mail address can sign you in, too.',
+  connectProvider: 'Connect {provider}',
+  disconnectProvider: 'Disconnect {provider}',
   ownersOnly: 'Only the owner of the account can export the data or delete the account.',
   exportTitle: 'Export your data',
   exportExplanation: 'Download your data, devices, apps and activity as a JSON file.',
@@ -195,14 +201,19 @@ export const texts = {
   // Errors, by code
   BAD_REQUEST: 'Please check your input.',
   BANNED_USER: 'This account is blocked. Please contact the administrator of the service.',
+  CODE_REQUIRED: 'Sign out, and sign in with a code: the last code must be less than ten minutes old.',
   FORBIDDEN: 'You do not have the permission to do this.',
   HAS_SHARED_ITEMS:
     'Other people can still see items of yours. Delete these items, or remove the people, before you delete your account.',
   INTERNAL_SERVER_ERROR: 'Something went wrong. Please try again later.',
   INVALID_OTP: 'This code is not correct. Check the code in the newest e-mail.',
   NETWORK: 'The service does not answer. Check your connection, and try again.',
+  NOT_CONNECTED:
+    'Your address already has an account. Sign in with a code, then connect the provider in your account.',
   NOT_FOUND: 'This no longer exists.',
+  OTHER_ADDRESS: 'The provider has another e-mail address than your account.',
   OTP_EXPIRED: 'This code has expired. Send another code.',
+  PROVIDER_FAILED: 'The sign-in at the provider was not completed. Try again, or use a code.',
   SEARCH_TOO_LONG: 'The search takes too long. Use a longer or another text.',
   SERVICE_UNAVAILABLE: 'The service does not answer at the moment. Please try again in a minute.',
   TOO_MANY_ATTEMPTS: 'Too many wrong codes. Send another code.',
@@ -211,6 +222,7 @@ export const texts = {
   TOO_LARGE:
     'Your data is too large for one file. Programs can read the lists page by page: see the API reference.',
   UNAUTHORIZED: 'You are no longer signed in. Sign in again.',
+  UNVERIFIED_ADDRESS: 'The provider has not verified your e-mail address. Sign in with a code.',
   USER_NOT_FOUND: 'This account no longer exists.',
   WRONG_ADDRESS: 'This is not the e-mail address of your account.',
 }

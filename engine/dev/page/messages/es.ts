@@ -52,6 +52,7 @@ export const texts: Texts = {
   resendCodeIn:
     'Enviar otro código en {seconds, plural, one {# segundo} many {# de segundos} other {# segundos}}',
   changeEmail: 'Usar otra dirección',
+  continueWith: 'Continuar con {provider}',
 
   edit: 'Editar',
   delete: 'Eliminar',
@@ -126,6 +127,11 @@ export const texts: Texts = {
   nameTooLong: 'El nombre puede tener 120 caracteres como máximo.',
   saveName: 'Guardar nombre',
   nameSaved: 'Nombre guardado.',
+  providers: 'Inicio de sesión',
+  providersExplanation:
+    'Siempre puede iniciar sesión con un código. También puede hacerlo con un proveedor que tenga la misma dirección de correo electrónico.',
+  connectProvider: 'Conectar {provider}',
+  disconnectProvider: 'Desconectar {provider}',
   ownersOnly: 'Solo el titular de la cuenta puede exportar los datos o eliminar la cuenta.',
   exportTitle: 'Exportar sus datos',
   exportExplanation: 'Descargue sus datos, dispositivos, aplicaciones y actividad en un archivo JSON.',
@@ -195,14 +201,20 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Por favor, revise los datos introducidos.',
   BANNED_USER: 'Esta cuenta está bloqueada. Póngase en contacto con el administrador del servicio.',
+  CODE_REQUIRED:
+    'Cierre la sesión e iníciela con un código: el último código debe tener menos de diez minutos.',
   FORBIDDEN: 'No tiene permiso para hacer esto.',
   HAS_SHARED_ITEMS:
     'Otras personas todavía pueden ver elementos suyos. Elimine estos elementos o quite a las personas antes de eliminar su cuenta.',
   INTERNAL_SERVER_ERROR: 'Se ha producido un error. Inténtelo de nuevo más tarde.',
   INVALID_OTP: 'Este código no es correcto. Compruebe el código del correo más reciente.',
   NETWORK: 'El servicio no responde. Compruebe su conexión e inténtelo de nuevo.',
+  NOT_CONNECTED:
+    'Su dirección ya tiene una cuenta. Inicie sesión con un código y, después, conecte el proveedor en su cuenta.',
   NOT_FOUND: 'Esto ya no existe.',
+  OTHER_ADDRESS: 'El proveedor tiene una dirección de correo electrónico distinta de la de su cuenta.',
   OTP_EXPIRED: 'Este código ha caducado. Envíe otro código.',
+  PROVIDER_FAILED: 'No se completó el inicio de sesión en el proveedor. Inténtelo de nuevo o use un código.',
   SEARCH_TOO_LONG: 'La búsqueda tarda demasiado. Use un texto más largo u otro texto.',
   SERVICE_UNAVAILABLE: 'El servicio no responde en este momento. Inténtelo de nuevo en un minuto.',
   TOO_MANY_ATTEMPTS: 'Demasiados códigos incorrectos. Envíe otro código.',
@@ -211,6 +223,8 @@ export const texts: Texts = {
   TOO_LARGE:
     'Sus datos son demasiado grandes para un solo archivo. Los programas pueden leer las listas página por página: consulte la referencia de la API.',
   UNAUTHORIZED: 'Su sesión ha terminado. Inicie sesión de nuevo.',
+  UNVERIFIED_ADDRESS:
+    'El proveedor no ha verificado su dirección de correo electrónico. Inicie sesión con un código.',
   USER_NOT_FOUND: 'Esta cuenta ya no existe.',
   WRONG_ADDRESS: 'Esta no es la dirección de correo electrónico de su cuenta.',
 }

@@ -52,6 +52,7 @@ export const texts: Texts = {
   resendCodeIn:
     'Envoyer un autre code dans {seconds, plural, one {# seconde} many {# de secondes} other {# secondes}}',
   changeEmail: 'Utiliser une autre adresse',
+  continueWith: 'Continuer avec {provider}',
 
   edit: 'Modifier',
   delete: 'Supprimer',
@@ -128,6 +129,11 @@ export const texts: Texts = {
   nameTooLong: 'Le nom peut contenir 120 caractères au maximum.',
   saveName: 'Enregistrer le nom',
   nameSaved: 'Nom enregistré.',
+  providers: 'Connexion',
+  providersExplanation:
+    'Vous pouvez toujours vous connecter avec un code. Un fournisseur avec la même adresse e-mail peut aussi vous connecter.',
+  connectProvider: 'Associer {provider}',
+  disconnectProvider: 'Dissocier {provider}',
   ownersOnly: 'Seul le titulaire du compte peut exporter les données ou supprimer le compte.',
   exportTitle: 'Exporter vos données',
   exportExplanation: 'Téléchargez vos données, appareils, applications et activités dans un fichier JSON.',
@@ -198,14 +204,20 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Veuillez vérifier votre saisie.',
   BANNED_USER: 'Ce compte est bloqué. Veuillez contacter l’administrateur du service.',
+  CODE_REQUIRED:
+    'Déconnectez-vous, puis reconnectez-vous avec un code : le dernier code doit avoir moins de dix minutes.',
   FORBIDDEN: 'Vous n’avez pas l’autorisation de faire cela.',
   HAS_SHARED_ITEMS:
     'D’autres personnes voient encore des éléments qui vous appartiennent. Supprimez ces éléments ou retirez ces personnes avant de supprimer votre compte.',
   INTERNAL_SERVER_ERROR: 'Une erreur s’est produite. Veuillez réessayer plus tard.',
   INVALID_OTP: 'Ce code n’est pas correct. Vérifiez le code dans l’e-mail le plus récent.',
   NETWORK: 'Le service ne répond pas. Vérifiez votre connexion et réessayez.',
+  NOT_CONNECTED:
+    'Votre adresse a déjà un compte. Connectez-vous avec un code, puis associez le fournisseur dans votre compte.',
   NOT_FOUND: 'Cet élément n’existe plus.',
+  OTHER_ADDRESS: 'Le fournisseur a une autre adresse e-mail que votre compte.',
   OTP_EXPIRED: 'Ce code a expiré. Envoyez un autre code.',
+  PROVIDER_FAILED: 'La connexion chez le fournisseur n’a pas abouti. Réessayez, ou utilisez un code.',
   SEARCH_TOO_LONG:
     'La recherche prend trop de temps. Veuillez utiliser un texte plus long ou un autre texte.',
   SERVICE_UNAVAILABLE: 'Le service ne répond pas pour le moment. Veuillez réessayer dans une minute.',
@@ -215,6 +227,7 @@ export const texts: Texts = {
   TOO_LARGE:
     'Vos données sont trop volumineuses pour un seul fichier. Les programmes peuvent lire les listes page par page : voir la référence de l’API.',
   UNAUTHORIZED: 'Vous n’êtes plus connecté. Connectez-vous à nouveau.',
+  UNVERIFIED_ADDRESS: 'Le fournisseur n’a pas vérifié votre adresse e-mail. Connectez-vous avec un code.',
   USER_NOT_FOUND: 'Ce compte n’existe plus.',
   WRONG_ADDRESS: 'Ce n’est pas l’adresse e-mail de votre compte.',
 }

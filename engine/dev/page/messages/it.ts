@@ -52,6 +52,7 @@ export const texts: Texts = {
   resendCodeIn:
     'Invia un altro codice tra {seconds, plural, one {# secondo} many {# di secondi} other {# secondi}}',
   changeEmail: 'Usa un altro indirizzo',
+  continueWith: 'Continua con {provider}',
 
   edit: 'Modifica',
   delete: 'Elimina',
@@ -125,6 +126,11 @@ export const texts: Texts = {
   nameTooLong: 'Il nome può avere al massimo 120 caratteri.',
   saveName: 'Salva nome',
   nameSaved: 'Nome salvato.',
+  providers: 'Accesso',
+  providersExplanation:
+    'Può sempre accedere con un codice. Anche un fornitore con lo stesso indirizzo e-mail può farLa accedere.',
+  connectProvider: 'Collega {provider}',
+  disconnectProvider: 'Scollega {provider}',
   ownersOnly: 'Solo il titolare dell’account può esportare i dati o eliminare l’account.',
   exportTitle: 'Esporta i Suoi dati',
   exportExplanation: 'Scarichi i Suoi dati, dispositivi, app e le operazioni registrate come file JSON.',
@@ -193,14 +199,19 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Si prega di controllare i dati inseriti.',
   BANNED_USER: 'Questo account è bloccato. Si prega di contattare l’amministratore del servizio.',
+  CODE_REQUIRED: 'Esca e acceda con un codice: l’ultimo codice deve avere meno di dieci minuti.',
   FORBIDDEN: 'Non ha l’autorizzazione per questa operazione.',
   HAS_SHARED_ITEMS:
     'Altre persone possono ancora vedere Suoi elementi. Elimini questi elementi o rimuova le persone prima di eliminare l’account.',
   INTERNAL_SERVER_ERROR: 'Si è verificato un errore. Si prega di riprovare più tardi.',
   INVALID_OTP: 'Questo codice non è corretto. Controlli il codice nell’e-mail più recente.',
   NETWORK: 'Il servizio non risponde. Controlli la connessione e riprovi.',
+  NOT_CONNECTED:
+    'Il Suo indirizzo ha già un account. Acceda con un codice, poi colleghi il fornitore nel Suo account.',
   NOT_FOUND: 'Questo elemento non esiste più.',
+  OTHER_ADDRESS: 'Il fornitore ha un indirizzo e-mail diverso da quello del Suo account.',
   OTP_EXPIRED: 'Questo codice è scaduto. Invii un altro codice.',
+  PROVIDER_FAILED: 'L’accesso presso il fornitore non è stato completato. Riprovi, o usi un codice.',
   SEARCH_TOO_LONG: 'La ricerca richiede troppo tempo. Si prega di usare un testo più lungo o un altro testo.',
   SERVICE_UNAVAILABLE: 'Il servizio al momento non risponde. Si prega di riprovare tra un minuto.',
   TOO_MANY_ATTEMPTS: 'Troppi codici errati. Invii un altro codice.',
@@ -209,6 +220,7 @@ export const texts: Texts = {
   TOO_LARGE:
     'I Suoi dati sono troppo grandi per un solo file. I programmi possono leggere gli elenchi pagina per pagina: veda il riferimento dell’API.',
   UNAUTHORIZED: 'La sessione è terminata. Acceda di nuovo.',
+  UNVERIFIED_ADDRESS: 'Il fornitore non ha verificato il Suo indirizzo e-mail. Acceda con un codice.',
   USER_NOT_FOUND: 'Questo account non esiste più.',
   WRONG_ADDRESS: 'Questo non è l’indirizzo e-mail del Suo account.',
 }

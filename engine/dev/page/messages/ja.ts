@@ -51,6 +51,7 @@ export const texts: Texts = {
   resendCode: '別のコードを送信',
   resendCodeIn: '{seconds, plural, other {#秒}}後に別のコードを送信できます',
   changeEmail: '別のアドレスを使う',
+  continueWith: '{provider} で続ける',
 
   edit: '編集',
   delete: '削除',
@@ -125,6 +126,11 @@ export const texts: Texts = {
   nameTooLong: '名前は120文字以内で入力してください。',
   saveName: '名前を保存',
   nameSaved: '名前を保存しました。',
+  providers: 'サインイン',
+  providersExplanation:
+    'コードでいつでもサインインできます。同じメールアドレスのプロバイダーでもサインインできます。',
+  connectProvider: '{provider} を接続',
+  disconnectProvider: '{provider} の接続を解除',
   ownersOnly: 'データのエクスポートとアカウントの削除は、アカウントの所有者だけが行えます。',
   exportTitle: 'データのエクスポート',
   exportExplanation: 'データ、デバイス、アプリ、アクティビティを JSON ファイルとしてダウンロードします。',
@@ -190,14 +196,21 @@ export const texts: Texts = {
 
   BAD_REQUEST: '入力内容をご確認ください。',
   BANNED_USER: 'このアカウントは停止されています。サービスの管理者にお問い合わせください。',
+  CODE_REQUIRED:
+    'サインアウトしてから、コードでサインインしてください。最後のコードは10分以内のものである必要があります。',
   FORBIDDEN: 'この操作を行う権限がありません。',
   HAS_SHARED_ITEMS:
     'あなたの項目を見られる人がまだいます。アカウントを削除する前に、これらの項目を削除するか、その人を外してください。',
   INTERNAL_SERVER_ERROR: '問題が発生しました。しばらくしてからもう一度お試しください。',
   INVALID_OTP: 'コードが正しくありません。最新のメールにあるコードをご確認ください。',
   NETWORK: 'サービスが応答していません。接続を確認して、もう一度お試しください。',
+  NOT_CONNECTED:
+    'このアドレスのアカウントはすでにあります。コードでサインインしてから、アカウントでプロバイダーを接続してください。',
   NOT_FOUND: 'これはもう存在しません。',
+  OTHER_ADDRESS: 'プロバイダーのメールアドレスがアカウントのものと異なります。',
   OTP_EXPIRED: 'コードの有効期限が切れています。別のコードを送信してください。',
+  PROVIDER_FAILED:
+    'プロバイダーでのサインインが完了しませんでした。もう一度お試しになるか、コードをご利用ください。',
   SEARCH_TOO_LONG: '検索に時間がかかりすぎます。もっと長い、または別の文字列を使ってください。',
   SERVICE_UNAVAILABLE: '現在、サービスが応答していません。1分後にもう一度お試しください。',
   TOO_MANY_ATTEMPTS: '誤ったコードが多すぎます。別のコードを送信してください。',
@@ -206,6 +219,7 @@ export const texts: Texts = {
   TOO_LARGE:
     'データが大きすぎて1つのファイルに収まりません。プログラムは一覧をページごとに読み取れます。API リファレンスをご覧ください。',
   UNAUTHORIZED: 'サインインの状態が終了しました。もう一度サインインしてください。',
+  UNVERIFIED_ADDRESS: 'プロバイダーがメールアドレスを確認していません。コードでサインインしてください。',
   USER_NOT_FOUND: 'このアカウントはもう存在しません。',
   WRONG_ADDRESS: 'お客様のアカウントのメールアドレスではありません。',
 }

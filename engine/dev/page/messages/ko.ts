@@ -50,6 +50,7 @@ export const texts: Texts = {
   resendCode: '다른 코드 보내기',
   resendCodeIn: '{seconds, plural, other {#초}} 후에 다른 코드 보내기',
   changeEmail: '다른 주소 사용',
+  continueWith: '{provider}(으)로 계속',
 
   edit: '편집',
   delete: '삭제',
@@ -121,6 +122,11 @@ export const texts: Texts = {
   nameTooLong: '이름은 최대 120자까지 입력할 수 있습니다.',
   saveName: '이름 저장',
   nameSaved: '이름을 저장했습니다.',
+  providers: '로그인 방법',
+  providersExplanation:
+    '언제든지 코드로 로그인할 수 있습니다. 이메일 주소가 같은 제공업체로도 로그인할 수 있습니다.',
+  connectProvider: '{provider} 연결',
+  disconnectProvider: '{provider} 연결 해제',
   ownersOnly: '계정 소유자만 데이터를 내보내거나 계정을 삭제할 수 있습니다.',
   exportTitle: '데이터 내보내기',
   exportExplanation: '데이터, 기기, 앱, 활동을 JSON 파일로 다운로드합니다.',
@@ -187,14 +193,18 @@ export const texts: Texts = {
 
   BAD_REQUEST: '입력한 내용을 확인해 주세요.',
   BANNED_USER: '차단된 계정입니다. 서비스 관리자에게 문의해 주세요.',
+  CODE_REQUIRED: '로그아웃한 뒤 코드로 로그인해 주세요. 마지막 코드는 10분 이내의 것이어야 합니다.',
   FORBIDDEN: '이 작업을 할 권한이 없습니다.',
   HAS_SHARED_ITEMS:
     '다른 사람이 아직 회원님의 항목을 볼 수 있습니다. 계정을 삭제하기 전에 이 항목을 삭제하거나 해당 사람을 제거해 주세요.',
   INTERNAL_SERVER_ERROR: '문제가 발생했습니다. 나중에 다시 시도해 주세요.',
   INVALID_OTP: '코드가 올바르지 않습니다. 최신 이메일의 코드를 확인해 주세요.',
   NETWORK: '서비스가 응답하지 않습니다. 연결을 확인하고 다시 시도해 주세요.',
+  NOT_CONNECTED: '이 주소에는 이미 계정이 있습니다. 코드로 로그인한 다음 계정에서 제공업체를 연결해 주세요.',
   NOT_FOUND: '더 이상 존재하지 않습니다.',
+  OTHER_ADDRESS: '제공업체의 이메일 주소가 계정과 다릅니다.',
   OTP_EXPIRED: '코드가 만료되었습니다. 다른 코드를 보내 주세요.',
+  PROVIDER_FAILED: '제공업체에서 로그인이 완료되지 않았습니다. 다시 시도하거나 코드를 사용해 주세요.',
   SEARCH_TOO_LONG: '검색에 시간이 너무 오래 걸립니다. 더 길거나 다른 검색어를 사용해 주세요.',
   SERVICE_UNAVAILABLE: '현재 서비스가 응답하지 않습니다. 1분 후에 다시 시도해 주세요.',
   TOO_MANY_ATTEMPTS: '잘못된 코드가 너무 많습니다. 다른 코드를 보내 주세요.',
@@ -203,6 +213,7 @@ export const texts: Texts = {
   TOO_LARGE:
     '데이터가 너무 커서 파일 하나에 담을 수 없습니다. 프로그램은 목록을 페이지별로 읽을 수 있습니다. API 참조를 확인해 주세요.',
   UNAUTHORIZED: '로그인 상태가 종료되었습니다. 다시 로그인해 주세요.',
+  UNVERIFIED_ADDRESS: '제공업체가 이메일 주소를 확인하지 않았습니다. 코드로 로그인해 주세요.',
   USER_NOT_FOUND: '더 이상 존재하지 않는 계정입니다.',
   WRONG_ADDRESS: '계정의 이메일 주소가 아닙니다.',
 }

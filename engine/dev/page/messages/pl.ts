@@ -51,6 +51,7 @@ export const texts: Texts = {
   resendCodeIn:
     'Wyślij inny kod za {seconds, plural, one {# sekundę} few {# sekundy} many {# sekund} other {# sekundy}}',
   changeEmail: 'Użyj innego adresu',
+  continueWith: 'Kontynuuj przez {provider}',
 
   edit: 'Edytuj',
   delete: 'Usuń',
@@ -126,6 +127,11 @@ export const texts: Texts = {
   nameTooLong: 'Imię może mieć najwyżej 120 znaków.',
   saveName: 'Zapisz imię',
   nameSaved: 'Imię zapisane.',
+  providers: 'Logowanie',
+  providersExplanation:
+    'Zawsze można zalogować się kodem. Logować może też dostawca z tym samym adresem e-mail.',
+  connectProvider: 'Połącz: {provider}',
+  disconnectProvider: 'Odłącz: {provider}',
   ownersOnly: 'Tylko właściciel konta może wyeksportować dane lub usunąć konto.',
   exportTitle: 'Eksport danych',
   exportExplanation: 'Tutaj można pobrać dane, urządzenia, aplikacje i aktywność jako plik JSON.',
@@ -195,14 +201,19 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Proszę sprawdzić wpisane dane.',
   BANNED_USER: 'To konto jest zablokowane. Proszę skontaktować się z administratorem usługi.',
+  CODE_REQUIRED: 'Proszę się wylogować i zalogować kodem: ostatni kod musi mieć mniej niż dziesięć minut.',
   FORBIDDEN: 'Brak uprawnień do tej czynności.',
   HAS_SHARED_ITEMS:
     'Inne osoby nadal widzą Państwa elementy. Przed usunięciem konta proszę usunąć te elementy albo te osoby.',
   INTERNAL_SERVER_ERROR: 'Wystąpił błąd. Proszę spróbować ponownie później.',
   INVALID_OTP: 'Ten kod jest nieprawidłowy. Proszę sprawdzić kod w najnowszej wiadomości.',
   NETWORK: 'Usługa nie odpowiada. Proszę sprawdzić połączenie i spróbować ponownie.',
+  NOT_CONNECTED:
+    'Ten adres ma już konto. Proszę zalogować się kodem, a potem połączyć dostawcę w ustawieniach konta.',
   NOT_FOUND: 'To już nie istnieje.',
+  OTHER_ADDRESS: 'Dostawca ma inny adres e-mail niż to konto.',
   OTP_EXPIRED: 'Ten kod wygasł. Proszę wysłać inny kod.',
+  PROVIDER_FAILED: 'Logowanie u dostawcy nie zostało ukończone. Proszę spróbować ponownie lub użyć kodu.',
   SEARCH_TOO_LONG: 'Wyszukiwanie trwa zbyt długo. Proszę użyć dłuższego lub innego tekstu.',
   SERVICE_UNAVAILABLE: 'Usługa w tej chwili nie odpowiada. Proszę spróbować ponownie za minutę.',
   TOO_MANY_ATTEMPTS: 'Zbyt wiele błędnych kodów. Proszę wysłać inny kod.',
@@ -211,6 +222,7 @@ export const texts: Texts = {
   TOO_LARGE:
     'Państwa dane są zbyt duże na jeden plik. Programy mogą czytać listy strona po stronie: zobacz dokumentację API.',
   UNAUTHORIZED: 'Sesja wygasła. Proszę zalogować się ponownie.',
+  UNVERIFIED_ADDRESS: 'Dostawca nie potwierdził adresu e-mail. Proszę zalogować się kodem.',
   USER_NOT_FOUND: 'To konto już nie istnieje.',
   WRONG_ADDRESS: 'To nie jest adres e-mail Państwa konta.',
 }

@@ -51,6 +51,7 @@ export const texts: Texts = {
   resendCodeIn:
     'Enviar outro código em {seconds, plural, one {# segundo} many {# de segundos} other {# segundos}}',
   changeEmail: 'Usar outro endereço',
+  continueWith: 'Continuar com {provider}',
 
   edit: 'Editar',
   delete: 'Excluir',
@@ -125,6 +126,11 @@ export const texts: Texts = {
   nameTooLong: 'O nome pode ter no máximo 120 caracteres.',
   saveName: 'Salvar nome',
   nameSaved: 'Nome salvo.',
+  providers: 'Formas de entrar',
+  providersExplanation:
+    'Você sempre pode entrar com um código. Um provedor com o mesmo endereço de e-mail também pode fazer você entrar.',
+  connectProvider: 'Conectar {provider}',
+  disconnectProvider: 'Desconectar {provider}',
   ownersOnly: 'Somente o titular da conta pode exportar os dados ou excluir a conta.',
   exportTitle: 'Exportar seus dados',
   exportExplanation: 'Baixe seus dados, dispositivos, aplicativos e atividades como um arquivo JSON.',
@@ -194,14 +200,19 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Por favor, verifique os dados informados.',
   BANNED_USER: 'Esta conta está bloqueada. Entre em contato com o administrador do serviço.',
+  CODE_REQUIRED: 'Saia e entre com um código: o último código deve ter menos de dez minutos.',
   FORBIDDEN: 'Você não tem permissão para fazer isso.',
   HAS_SHARED_ITEMS:
     'Outras pessoas ainda podem ver itens seus. Exclua esses itens ou remova as pessoas antes de excluir sua conta.',
   INTERNAL_SERVER_ERROR: 'Ocorreu um erro. Por favor, tente novamente mais tarde.',
   INVALID_OTP: 'Este código não está correto. Verifique o código no e-mail mais recente.',
   NETWORK: 'O serviço não responde. Verifique sua conexão e tente novamente.',
+  NOT_CONNECTED:
+    'Seu endereço já tem uma conta. Entre com um código e depois conecte o provedor na sua conta.',
   NOT_FOUND: 'Isto não existe mais.',
+  OTHER_ADDRESS: 'O provedor tem um endereço de e-mail diferente do da sua conta.',
   OTP_EXPIRED: 'Este código expirou. Envie outro código.',
+  PROVIDER_FAILED: 'A entrada no provedor não foi concluída. Tente novamente ou use um código.',
   SEARCH_TOO_LONG: 'A busca demora demais. Por favor, use um texto mais longo ou outro texto.',
   SERVICE_UNAVAILABLE: 'O serviço não está respondendo no momento. Por favor, tente novamente em um minuto.',
   TOO_MANY_ATTEMPTS: 'Códigos incorretos demais. Envie outro código.',
@@ -210,6 +221,7 @@ export const texts: Texts = {
   TOO_LARGE:
     'Seus dados são grandes demais para um único arquivo. Programas podem ler as listas página por página: veja a referência da API.',
   UNAUTHORIZED: 'Sua sessão terminou. Entre novamente.',
+  UNVERIFIED_ADDRESS: 'O provedor não verificou seu endereço de e-mail. Entre com um código.',
   USER_NOT_FOUND: 'Esta conta não existe mais.',
   WRONG_ADDRESS: 'Este não é o endereço de e-mail da sua conta.',
 }

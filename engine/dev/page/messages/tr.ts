@@ -51,6 +51,7 @@ export const texts: Texts = {
   resendCode: 'Başka bir kod gönder',
   resendCodeIn: 'Başka bir kodu {seconds, plural, one {# saniye} other {# saniye}} sonra gönder',
   changeEmail: 'Başka bir adres kullan',
+  continueWith: '{provider} ile devam et',
 
   edit: 'Düzenle',
   delete: 'Sil',
@@ -124,6 +125,11 @@ export const texts: Texts = {
   nameTooLong: 'Ad en fazla 120 karakter olabilir.',
   saveName: 'Adı kaydet',
   nameSaved: 'Ad kaydedildi.',
+  providers: 'Oturum açma',
+  providersExplanation:
+    'Her zaman kodla oturum açabilirsiniz. Aynı e-posta adresine sahip bir sağlayıcıyla da oturum açabilirsiniz.',
+  connectProvider: '{provider} bağla',
+  disconnectProvider: '{provider} bağlantısını kes',
   ownersOnly: 'Verileri yalnızca hesabın sahibi dışa aktarabilir, hesabı da yalnızca o silebilir.',
   exportTitle: 'Verilerinizi dışa aktarın',
   exportExplanation:
@@ -193,14 +199,19 @@ export const texts: Texts = {
 
   BAD_REQUEST: 'Lütfen girdilerinizi kontrol edin.',
   BANNED_USER: 'Bu hesap engellendi. Lütfen hizmetin yöneticisine başvurun.',
+  CODE_REQUIRED: 'Oturumu kapatın ve kodla yeniden açın: son kod on dakikadan yeni olmalıdır.',
   FORBIDDEN: 'Bunu yapma izniniz yok.',
   HAS_SHARED_ITEMS:
     'Diğer kişiler hâlâ size ait öğeleri görebiliyor. Hesabınızı silmeden önce bu öğeleri silin veya kişileri çıkarın.',
   INTERNAL_SERVER_ERROR: 'Bir hata oluştu. Lütfen daha sonra yeniden deneyin.',
   INVALID_OTP: 'Bu kod doğru değil. En son e-postadaki kodu kontrol edin.',
   NETWORK: 'Hizmet yanıt vermiyor. Bağlantınızı kontrol edip yeniden deneyin.',
+  NOT_CONNECTED:
+    'Adresinizin zaten bir hesabı var. Kodla oturum açın, sonra sağlayıcıyı hesabınıza bağlayın.',
   NOT_FOUND: 'Bu artık mevcut değil.',
+  OTHER_ADDRESS: 'Sağlayıcının e-posta adresi hesabınızınkinden farklı.',
   OTP_EXPIRED: 'Bu kodun süresi doldu. Başka bir kod gönderin.',
+  PROVIDER_FAILED: 'Sağlayıcıdaki oturum açma işlemi tamamlanmadı. Yeniden deneyin ya da kod kullanın.',
   SEARCH_TOO_LONG: 'Arama çok uzun sürüyor. Lütfen daha uzun veya başka bir metin kullanın.',
   SERVICE_UNAVAILABLE: 'Hizmet şu anda yanıt vermiyor. Lütfen bir dakika sonra yeniden deneyin.',
   TOO_MANY_ATTEMPTS: 'Çok fazla yanlış kod girildi. Başka bir kod gönderin.',
@@ -209,6 +220,7 @@ export const texts: Texts = {
   TOO_LARGE:
     'Verileriniz tek bir dosya için çok büyük. Programlar listeleri sayfa sayfa okuyabilir: API başvurusuna bakın.',
   UNAUTHORIZED: 'Oturumunuz sona erdi. Yeniden oturum açın.',
+  UNVERIFIED_ADDRESS: 'Sağlayıcı e-posta adresinizi doğrulamamış. Kodla oturum açın.',
   USER_NOT_FOUND: 'Bu hesap artık mevcut değil.',
   WRONG_ADDRESS: 'Bu, hesabınızın e-posta adresi değil.',
 }

@@ -1,5 +1,6 @@
 import { useSession } from '../components/session/session.tsx'
 import { useLanguage } from '../language.tsx'
+import { Connections } from './account/connections.tsx'
 import { DeleteAccount } from './account/delete.tsx'
 import { Export } from './account/export.tsx'
 import { Profile } from './account/profile.tsx'
@@ -16,6 +17,7 @@ export function Account() {
         </section>
       ) : (
         <>
+          <Connections />
           <Export />
           <DeleteAccount />
         </>

@@ -8,6 +8,7 @@ import { announceSession } from '../../session-changes.ts'
 import { useSecondsUntil } from '../countdown.ts'
 import { Field } from '../forms/field.tsx'
 import { Problem } from '../problem.tsx'
+import { Providers } from './providers.tsx'
 
 /** Waiting time before another code can be requested, in milliseconds. */
 const RESEND_DELAY = 30_000
@@ -99,6 +100,7 @@ export function SignIn() {
           </div>
           <Problem error={send.error} fields={fields} />
         </form>
+        <Providers />
       </section>
     )
   return (

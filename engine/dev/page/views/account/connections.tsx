@@ -1,0 +1,55 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { connect, connectionsQuery, disconnect, type Provider, providersQuery } from '../../auth.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useProviderProblem } from '../../components/session/providers.tsx'
+import { useLanguage } from '../../language.tsx'
+
+/** The providers of the application, which the person can connect. Shows nothing if there are none. */
+export function Connections() {
+  const { data: providers = [] } = useQuery(providersQuery)
+  return providers.length === 0 ? null : <ConnectionList providers={providers} />
+}
+
+function ConnectionList({ providers }: { providers: readonly Provider[] }) {
+  const { t } = useLanguage()
+  const problem = useProviderProblem()
+  const queryClient = useQueryClient()
+  const connections = useQuery(connectionsQuery)
+  const leave = useMutation({ mutationFn: connect })
+  const end = useMutation({
+    mutationFn: disconnect,
+    onSuccess: () => queryClient.invalidateQueries(connectionsQuery),
+  })
+  const isPending = leave.isPending || end.isPending
+  return (
+    <section aria-labelledby="providers-title">
+      <h2 id="providers-title">{t('providers')}</h2>
+      <p>{t('providersExplanation')}</p>
+      <Loaded query={connections}>
+        {(connected) => (
+          <div className="row">
+            {providers.map(({ id, name }) => {
+              const connection = connected.find(({ providerId }) => providerId === id)
+              return (
+                <button
+                  key={id}
+                  className="secondary"
+                  disabled={isPending}
+                  onClick={() => {
+                    if (connection) end.mutate(connection.id)
+                    else leave.mutate(id)
+                  }}
+                >
+                  {t(connection ? 'disconnectProvider' : 'connectProvider', { provider: name })}
+                </button>
+              )
+            })}
+          </div>
+        )}
+      </Loaded>
+      <Problem error={leave.error ?? end.error ?? problem} />
+    </section>
+  )
+}
