@@ -30,7 +30,10 @@ export async function listKnownOfEngine(law: Law) {
   return toSentences(
     'With the rows of Ada, ',
     // The cases call the procedures of the application. The other reads are of the engine.
-    found.filter((difference) => !(nameOf(difference) in law.cases.calls)),
+    withoutExceptions(
+      law,
+      found.filter((difference) => !(nameOf(difference) in law.cases.calls)),
+    ),
   )
 }
 
