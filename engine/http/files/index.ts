@@ -11,7 +11,7 @@ export type { Files } from './storage.ts'
  * Opens a storage of files: a folder, or `s3://bucket/prefix`. Several instances need a folder that all of them see, or a bucket.
  *
  * @example
- * export const files = await openFiles(process.env.FILES ?? '.data/files')
+ * export const files = await openFiles('.data/files')
  */
 export async function openFiles(location: string, options: BucketOptions = {}): Promise<Files> {
   if (!location.startsWith('s3://')) return openFolder(location)

@@ -56,7 +56,7 @@ describe('data.tables', () => {
     oauth_clients: id name redirect_uris created_at uses_device_flow
     rate_limits: id count last_request
     sessions: id user_id ip_address user_agent impersonated_by administrator_session_id client_id scope expires_at
-      created_at updated_at
+      created_at updated_at provider
     users: id name email email_verified image role banned ban_reason ban_expires created_at updated_at`
 
   test('shows only these columns of the engine', async () => {
