@@ -24,32 +24,36 @@ function ConnectionList({ providers }: { providers: readonly Provider[] }) {
   })
   const isPending = leave.isPending || end.isPending
   return (
-    <section aria-labelledby="providers-title">
-      <h2 id="providers-title">{t('providers')}</h2>
-      <p>{t('providersExplanation')}</p>
-      <Loaded query={connections}>
-        {(connected) => (
-          <div className="row">
-            {providers.map(({ id, name }) => {
-              const connection = connected.find(({ providerId }) => providerId === id)
-              return (
-                <button
-                  key={id}
-                  className="secondary"
-                  disabled={isPending}
-                  onClick={() => {
-                    if (connection) end.mutate(connection.id)
-                    else leave.mutate(id)
-                  }}
-                >
-                  {t(connection ? 'disconnectProvider' : 'connectProvider', { provider: name })}
-                </button>
-              )
-            })}
-          </div>
-        )}
-      </Loaded>
-      <Problem error={leave.error ?? end.error ?? problem} />
+    <section aria-labelledby="providers-title" className="explained">
+      <div>
+        <h2 id="providers-title">{t('providers')}</h2>
+        <p className="muted">{t('providersExplanation')}</p>
+      </div>
+      <div>
+        <Loaded query={connections}>
+          {(connected) => (
+            <div className="row">
+              {providers.map(({ id, name }) => {
+                const connection = connected.find(({ providerId }) => providerId === id)
+                return (
+                  <button
+                    key={id}
+                    className="secondary"
+                    disabled={isPending}
+                    onClick={() => {
+                      if (connection) end.mutate(connection.id)
+                      else leave.mutate(id)
+                    }}
+                  >
+                    {t(connection ? 'disconnectProvider' : 'connectProvider', { provider: name })}
+                  </button>
+                )
+              })}
+            </div>
+          )}
+        </Loaded>
+        <Problem error={leave.error ?? end.error ?? problem} />
+      </div>
     </section>
   )
 }
