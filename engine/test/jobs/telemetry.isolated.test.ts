@@ -33,7 +33,8 @@ test.each(Object.entries(databases))(
     await createWorker({ ...services, log }).runDue(until())
 
     const spans = exporter.getFinishedSpans().filter(({ name }) => name === 'jobs.deliver')
-    expect(spans.map(({ status }) => status.code)).toEqual([
+    // The jobs of one millisecond have no order.
+    expect(spans.map(({ status }) => status.code).sort()).toEqual([
       SpanStatusCode.UNSET,
       ...Array.from({ length: 3 }, () => SpanStatusCode.ERROR),
     ])
