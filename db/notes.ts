@@ -62,7 +62,7 @@ export const shares = pgTable(
 
 const fields = { create: ['title', 'body'], update: ['title', 'body'], search: ['title', 'body'] } as const
 
-/** The notes in the second form: those that the person wrote, and those that others share with the person. */
+/** The notes in the second form: the notes of the person, and the notes that others share with the person. */
 export const noteRows = rows(notes, {
   ...fields,
   key: 'uuid',
@@ -76,12 +76,12 @@ export const noteRows = rows(notes, {
     count: 'sharedWith',
     // The column that counts the changes of the shares.
     changes: 'sharing',
-    // The notes of a deleted account are deleted, also those that others see.
+    // The notes of a deleted account are deleted, also the notes that others see.
     ownerLeaves: 'delete',
   }),
 })
 
-/** The notes in the first form: those that the person wrote. */
+/** The notes in the first form: the notes of the person. */
 export const legacyNoteRows = rows(notes, fields)
 
 /** Maximum number of notes of other people in an export: the newest, so that the size depends on the own data only. */

@@ -11,7 +11,7 @@ import { TaskList, useTasks } from './tasks/task-list.tsx'
 /** The tasks of the person. Changes by other devices appear without a request of the person. */
 export function Tasks() {
   const { t } = useLanguage()
-  const [parameter, setStatus] = useParameter('status')
+  const [parameter, setStatus] = useParameter('status', { replace: true })
   const status = statuses.find((each) => each === parameter)
   const [isAsking, setAsking] = useState(false)
   const search = useSearch()

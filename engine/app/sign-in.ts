@@ -40,7 +40,7 @@ export interface SignIn {
   oidc?: readonly OidcProvider[]
 }
 
-/** A person whose account has just been made. */
+/** A person with a new account. */
 export type SignedUp = Person & { name: string }
 
 /**

@@ -21,7 +21,7 @@ interface Row {
 const start = (environment: Record<string, string>) =>
   startService(environment, ['--import', 'tsx', 'test/trials/job-service.ts'])
 
-/** Enqueues jobs at the instances in turn, until `stop`. `labels` are those whose request was answered. */
+/** Enqueues jobs at one instance after the other, until `stop`. `labels` has the labels of the answered requests. */
 function startLoad(services: readonly Service[]) {
   const labels: string[] = []
   let isStopping = false

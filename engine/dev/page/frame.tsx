@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 
+import { lastNavigation } from './address.ts'
 import { type Session, sessionQuery } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
 import { Keys } from './components/keys.tsx'
@@ -14,7 +15,6 @@ import { Undo } from './components/undo.tsx'
 import { useDefinition } from './definition.ts'
 import { Header } from './header.tsx'
 import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
-import { lastNavigation } from './navigation.ts'
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {

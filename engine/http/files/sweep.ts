@@ -1,7 +1,7 @@
-import { inArray } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 
 import type { Database } from '../../db/connection/database.ts'
+import { findStored } from '../../db/stored-values.ts'
 import type { Files } from './storage.ts'
 
 /** Age from which a file without a row is removed, in milliseconds: the rows of younger files may not be committed yet. */
@@ -45,13 +45,7 @@ export async function sweepFiles(
 
   async function removeUnused() {
     signal?.throwIfAborted()
-    for (const column of columns) {
-      const used = await db
-        .select({ key: column })
-        .from(column.table)
-        .where(inArray(column, [...keys]))
-      for (const { key } of used) keys.delete(String(key))
-    }
+    for (const column of columns) for (const key of await findStored(db, column, [...keys])) keys.delete(key)
     for (const key of keys) await files.remove(key)
     removed += keys.size
     keys = new Set()

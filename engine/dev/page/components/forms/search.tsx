@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'wouter'
+import { useEffect, useRef, useState } from 'react'
 
 import { useLanguage } from '../../language.tsx'
+import { useParameter } from '../../address.ts'
 
 /** Time without a further key before the list is searched, in milliseconds. */
 const DELAY = 250
@@ -9,33 +9,9 @@ const DELAY = 250
 /** Maximum length of a search, in UTF-16 code units. The service accepts 100 code points. */
 const MAX_LENGTH = 100
 
-/**
- * A parameter of the address, so that a reload and the Back button keep its value. Undefined without a value. A change does not
- * add an entry to the history.
- */
-export function useParameter(name: string) {
-  const [parameters, setParameters] = useSearchParams()
-  const setValue = useCallback(
-    (value: string | undefined) => {
-      setParameters(
-        () => {
-          // Not the parameters of the last rendering, because two changes can follow each other.
-          const next = new URLSearchParams(location.search)
-          if (value) next.set(name, value)
-          else next.delete(name)
-          return next
-        },
-        { replace: true },
-      )
-    },
-    [name, setParameters],
-  )
-  return [parameters.get(name) ?? undefined, setValue] as const
-}
-
 /** The text of a search, and the text of the requests: `q` follows the text after a short delay. Undefined without a text. */
 export function useSearch() {
-  const [q, setQ] = useParameter('q')
+  const [q, setQ] = useParameter('q', { replace: true })
   const [text, setText] = useState(q ?? '')
   const written = useRef(q)
 

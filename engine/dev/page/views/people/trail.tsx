@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { auditActions, auditOutcomes } from 'tallystick-contract/internal'
-import { useSearchParams } from 'wouter'
 
 import { codeOf, orpc, type Outputs } from '../../api.ts'
 import { Choice } from '../../components/forms/choice.tsx'
@@ -10,6 +9,7 @@ import { Field } from '../../components/forms/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
+import { useParameter } from '../../address.ts'
 
 type Entry = Outputs['audit']['list']['entries'][number]
 
@@ -20,25 +20,25 @@ export const trailHeading = 'trail-title'
 
 /** Returns the filters in the URL. Ignores values that the service would refuse. */
 function useFilters() {
-  const [params, setParams] = useSearchParams()
-  const person = params.get('person') || undefined
-  const action = auditActions.find((known) => known === params.get('action'))
-  const outcome = auditOutcomes.find((known) => known === params.get('outcome'))
-  const setFilter = (name: 'person' | 'action' | 'outcome', value: string) => {
-    setParams((current) => {
-      const next = new URLSearchParams(current)
-      if (value) next.set(name, value)
-      else next.delete(name)
-      return next
-    })
+  const [person, setPerson] = useParameter('person')
+  const [action, setAction] = useParameter('action')
+  const [outcome, setOutcome] = useParameter('outcome')
+  return {
+    filters: {
+      person,
+      action: auditActions.find((known) => known === action),
+      outcome: auditOutcomes.find((known) => known === outcome),
+    },
+    setPerson,
+    setAction,
+    setOutcome,
   }
-  return { filters: { person, action, outcome }, setFilter }
 }
 
 /** The entries of the audit trail. The URL contains the filters, so that a reload and the Back button keep the filters. */
 export function AuditTrail() {
   const { t } = useLanguage()
-  const { filters, setFilter } = useFilters()
+  const { filters, setPerson, setAction, setOutcome } = useFilters()
   // Not requested again when the window receives the focus, because each request adds an entry.
   const query = useInfiniteQuery({
     ...orpc.audit.list.infiniteOptions({
@@ -65,24 +65,20 @@ export function AuditTrail() {
           error={isUnknown ? t('nobodyFound') : undefined}
           onPerson={(person) => {
             if (person === (filters.person ?? '')) void query.refetch()
-            else setFilter('person', person)
+            else setPerson(person)
           }}
         />
         <Choice
           label={t('trailAction')}
           value={filters.action ?? ''}
           options={[all, ...auditActions.map((action) => [action, action] as const)]}
-          onChoice={(action) => {
-            setFilter('action', action)
-          }}
+          onChoice={setAction}
         />
         <Choice
           label={t('trailOutcome')}
           value={filters.outcome ?? ''}
           options={[all, ...auditOutcomes.map((outcome) => [outcome, t(outcome)] as const)]}
-          onChoice={(outcome) => {
-            setFilter('outcome', outcome)
-          }}
+          onChoice={setOutcome}
         />
       </div>
       {!isUnknown && (
