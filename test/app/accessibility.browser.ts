@@ -62,7 +62,17 @@ const findCutTexts = (page: Page) =>
         const range = document.createRange()
         range.setStart(text, text.data.search(/\\S/))
         range.setEnd(text, text.data.trimEnd().length)
-        for (const box of range.getClientRects()) {
+        // A text that is cut off ends where its box does.
+        const ends = [text.parentElement, text.parentElement.parentElement]
+          .filter((element) => getComputedStyle(element).overflowX !== 'visible')
+          .map((element) => element.getBoundingClientRect())
+        for (const { left: start, right: end, top: above, bottom: below } of range.getClientRects()) {
+          const box = {
+            left: Math.max(start, ...ends.map((element) => element.left)),
+            right: Math.min(end, ...ends.map((element) => element.right)),
+            top: above,
+            bottom: below,
+          }
           const found = document.elementFromPoint((box.left + box.right) / 2, box.bottom - 1)
           // The bar of narrow screens covers the text.
           if (!text.parentElement.contains(found)) continue
