@@ -6,7 +6,7 @@ import type { Translator, Values, Writer } from '../texts/translation.ts'
 import type { PageTranslator } from './page-translator.ts'
 import { tokens } from './tokens.ts'
 
-// The first button of a form is filled: this is the button that the Enter key presses.
+// The first button of a form is filled: this is the button that the Enter key presses. But no page recommends a refusal.
 const style = `
 ${tokens}:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
 * { box-sizing: border-box }
@@ -31,7 +31,7 @@ button {
   font: inherit; font-weight: 600; margin-block-start: var(--space-4); margin-inline-end: var(--space-3);
   min-height: 2.75rem; min-width: 6rem; padding: var(--space-1) var(--space-4)
 }
-button:first-of-type { background: var(--fill); border-color: var(--fill); color: var(--on-fill) }
+button:first-of-type:not([value=deny]), [value=allow] { background: var(--fill); border-color: var(--fill); color: var(--on-fill) }
 a { color: var(--accent) }
 :focus-visible { outline: var(--focus); outline-offset: 2px }
 .caution, .problem { border-inline-start: .3rem solid var(--muted); padding-inline-start: .8rem }

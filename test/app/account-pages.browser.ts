@@ -1,10 +1,9 @@
-import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Language, languages } from '../../engine/contract/languages.ts'
 import { negotiateLanguage } from '../../engine/texts/engine-texts.ts'
-import { launchBrowser } from '../fixtures/browser.ts'
+import { findViolations, launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
 import { registerDeviceApp, requestDeviceCodes } from '../../engine/test/fixtures/device-app.ts'
 import { registerApp } from '../../engine/test/fixtures/oauth-app.ts'
@@ -84,12 +83,6 @@ async function visitDevicePages(page: Page, check: (page: Page, name: string) =>
   await check(page, 'device')
 }
 
-async function findViolations(page: Page) {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>('axe.run()')
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
 test.each<Appearance>([
   { language: 'en' },
   { language: 'en', colorScheme: 'dark' },
@@ -102,12 +95,20 @@ test.each<Appearance>([
   })
 })
 
-test('axe finds a removed label', async () => {
+test('axe finds a removed label, and a small button beside another one', async () => {
   const page = await browser.newPage({ bypassCSP: true })
   await page.goto(app.authorizationUrl())
   await page.evaluate("document.querySelector('label').remove()")
+  await page.evaluate(`{
+    const small = document.createElement('button')
+    small.textContent = 'x'
+    small.style = 'display: block; min-height: 0; min-width: 0; height: 16px; width: 16px; margin: 0; padding: 0; border: 0'
+    document.querySelector('form').append(small, small.cloneNode(true))
+  }`)
 
-  expect((await findViolations(page)).join()).toContain('label: ')
+  const violations = (await findViolations(page)).join()
+  expect(violations).toContain('label: ')
+  expect(violations).toContain('target-size: ')
   await page.close()
 })
 

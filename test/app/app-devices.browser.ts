@@ -50,6 +50,12 @@ describe('the devices', () => {
     expect(await current.getByRole('button').count()).toBe(0)
   })
 
+  test('have dates as the region of the browser writes them', async () => {
+    const { page } = await openDevices({ locale: 'en-GB' })
+    const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' }).format()
+    await itemsOf(page, 'Devices').filter({ hasText: 'This device' }).getByText(written).waitFor()
+  })
+
   test('appear when they sign in, and are signed out immediately when they are revoked', async () => {
     const { page, email } = await openDevices()
     await itemsOf(page, 'Devices').getByText('This device').waitFor()

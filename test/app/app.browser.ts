@@ -85,7 +85,7 @@ describe('the sign-in', () => {
     await other.goto(service.origin)
     await other.getByRole('textbox', { name: 'E-mail' }).fill(email)
 
-    await other.getByRole('button', { name: 'I already have one' }).click()
+    await other.getByRole('button', { name: 'I already have a code' }).click()
     await other.getByRole('textbox', { name: 'Code' }).fill(codeSentTo(service, email) ?? '')
     await other.keyboard.press('Enter')
 

@@ -1,12 +1,13 @@
 // For import.meta.glob, which loads the catalogues.
 /// <reference types="vite/types/importMeta.d.ts" />
 
-import { describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Language } from 'tallystick-contract'
 
 import { languages } from '../../engine/contract/languages.ts'
 import { loadTexts } from '../../engine/dev/page/texts.ts'
 import { createTranslator } from '../../engine/dev/page/translator.ts'
+import { negotiateLanguage } from '../../engine/texts/engine-texts.ts'
 import type { Page } from '../../src/messages/en.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 
@@ -35,6 +36,10 @@ const catalogues = await Promise.all(
 )
 
 describe.each(catalogues)('the catalogue $language of the page', ({ language, page, app }) => {
+  test('names the view in which the consent page says that access can be revoked', () => {
+    expect(negotiateLanguage(language).translate('revocation')).toContain(page.devices)
+  })
+
   describe.each([
     { name: 'every application', catalogue: { ...page }, english: { ...english.page } },
     { name: 'the service', catalogue: app, english: english.app },

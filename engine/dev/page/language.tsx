@@ -72,8 +72,10 @@ async function loadLanguage(language: Language, ofViews: readonly AnyTexts[], of
   const common = { language, texts }
   // The frame shows texts of views, for example in the notice about a change that can be undone.
   const replacing = own.filter((_, index) => ofViews[index] === ofFrame)
-  const frame = createTranslator(language, [...replacing, common, ...own])
-  const views = own.map((catalogue) => createTranslator(language, [catalogue, common]))
+  // As the fields for dates, which the browser shows.
+  const locale = navigator.languages.find((tag) => tag.startsWith(`${language}-`))
+  const frame = createTranslator(language, [...replacing, common, ...own], locale)
+  const views = own.map((catalogue) => createTranslator(language, [catalogue, common], locale))
   return (ofView: AnyTexts | undefined) => (ofView && views[ofViews.indexOf(ofView)]) ?? frame
 }
 

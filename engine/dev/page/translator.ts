@@ -31,12 +31,19 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Creates the texts and formats of a language. The first catalogue with a message decides. */
-export function createTranslator(language: Language, catalogues: readonly Catalogue[]): Translator<string> {
+/**
+ * Creates the texts and formats of a language. The first catalogue with a message decides. `locale` is the language with a region,
+ * which decides how dates are written: `en-GB`.
+ */
+export function createTranslator(
+  language: Language,
+  catalogues: readonly Catalogue[],
+  locale: string = language,
+): Translator<string> {
   const formats = new Map<string, IntlMessageFormat>()
   // Without grouping, so that a number can be copied.
   const number = new Intl.NumberFormat(language, { useGrouping: false })
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const days = new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'long' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 

@@ -27,7 +27,7 @@ export const texts: Texts = {
   consentCaution:
     'Die App hat ihren Namen selbst gewählt. Erlauben Sie den Zugriff nur, wenn Sie diese Anmeldung gestartet haben und das Ziel kennen.',
   redirectAddress: 'Die vollständige Weiterleitungsadresse lautet {address}.',
-  revocation: 'Sie können diesen Zugriff jederzeit in der Liste Ihrer Sitzungen widerrufen.',
+  revocation: 'Sie können diesen Zugriff jederzeit unter „Geräte“ widerrufen.',
   allow: 'Erlauben',
   deny: 'Ablehnen',
   unnamedApp: 'Eine App',

@@ -27,7 +27,7 @@ export const texts = {
   consentCaution:
     'The app chose its name itself. Allow access only if you started this sign-in and recognize the destination.',
   redirectAddress: 'The complete redirect address is {address}.',
-  revocation: 'You can revoke this access at any time in the list of your sessions.',
+  revocation: 'You can revoke this access at any time under “Devices”.',
   allow: 'Allow',
   deny: 'Deny',
   unnamedApp: 'An app',

@@ -26,7 +26,7 @@ export const texts: Texts = {
   consentCaution:
     'La aplicación eligió su propio nombre. Permita el acceso solo si usted inició este proceso y reconoce el destino.',
   redirectAddress: 'La dirección de redirección completa es {address}.',
-  revocation: 'Puede revocar este acceso en cualquier momento en la lista de sus sesiones.',
+  revocation: 'Puede revocar este acceso en cualquier momento en «Dispositivos».',
   allow: 'Permitir',
   deny: 'Denegar',
   unnamedApp: 'Una aplicación',

@@ -27,7 +27,7 @@ export const texts: Texts = {
   consentCaution:
     'L’application a choisi elle-même son nom. N’autorisez l’accès que si vous avez lancé cette connexion et si vous reconnaissez la destination.',
   redirectAddress: 'L’adresse de redirection complète est {address}.',
-  revocation: 'Vous pouvez révoquer cet accès à tout moment dans la liste de vos sessions.',
+  revocation: 'Vous pouvez révoquer cet accès à tout moment sous « Appareils ».',
   allow: 'Autoriser',
   deny: 'Refuser',
   unnamedApp: 'Une application',

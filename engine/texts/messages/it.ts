@@ -26,7 +26,7 @@ export const texts: Texts = {
   consentCaution:
     'L’app ha scelto da sé il proprio nome. Consenta l’accesso solo se ha avviato Lei questo accesso e riconosce la destinazione.',
   redirectAddress: 'L’indirizzo di reindirizzamento completo è {address}.',
-  revocation: 'Può revocare questo accesso in qualsiasi momento nell’elenco delle Sue sessioni.',
+  revocation: 'Può revocare questo accesso in qualsiasi momento in «Dispositivi».',
   allow: 'Consenti',
   deny: 'Nega',
   unnamedApp: 'Un’app',

@@ -28,7 +28,7 @@ export const texts: Texts = {
   consentCaution:
     'アプリの名前は、アプリ自身が付けたものです。ご自分で開始したサインインで、移動先に心当たりがある場合にのみ、アクセスを許可してください。',
   redirectAddress: 'リダイレクト先の完全なアドレスは {address} です。',
-  revocation: 'このアクセスは、セッションの一覧からいつでも取り消せます。',
+  revocation: 'このアクセスは、「デバイス」からいつでも取り消せます。',
   allow: '許可',
   deny: '拒否',
   unnamedApp: 'アプリ',

@@ -26,7 +26,7 @@ export const texts: Texts = {
   consentCaution:
     '앱의 이름은 앱이 직접 정한 것입니다. 직접 시작한 로그인이고 이동할 곳을 알고 있는 경우에만 액세스를 허용해 주세요.',
   redirectAddress: '전체 리디렉션 주소는 {address} 입니다.',
-  revocation: '세션 목록에서 언제든지 이 액세스를 취소할 수 있습니다.',
+  revocation: '“기기”에서 언제든지 이 액세스를 취소할 수 있습니다.',
   allow: '허용',
   deny: '거부',
   unnamedApp: '이름 없는',

@@ -27,7 +27,7 @@ export const texts: Texts = {
   consentCaution:
     'Aplikacja sama wybrała swoją nazwę. Proszę zezwolić na dostęp tylko wtedy, gdy logowanie zostało rozpoczęte przez Państwa, a miejsce docelowe jest Państwu znane.',
   redirectAddress: 'Pełny adres przekierowania to {address}.',
-  revocation: 'Ten dostęp można w każdej chwili cofnąć na liście sesji.',
+  revocation: 'Ten dostęp można w każdej chwili cofnąć w sekcji „Urządzenia”.',
   allow: 'Zezwól',
   deny: 'Odmów',
   unnamedApp: 'Aplikacja',

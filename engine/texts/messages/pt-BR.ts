@@ -26,7 +26,7 @@ export const texts: Texts = {
   consentCaution:
     'O próprio aplicativo escolheu o nome dele. Permita o acesso somente se você iniciou este acesso e reconhece o destino.',
   redirectAddress: 'O endereço completo de redirecionamento é {address}.',
-  revocation: 'Você pode revogar este acesso a qualquer momento na lista das suas sessões.',
+  revocation: 'Você pode revogar este acesso a qualquer momento em “Dispositivos”.',
   allow: 'Permitir',
   deny: 'Negar',
   unnamedApp: 'Um aplicativo',

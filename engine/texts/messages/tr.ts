@@ -27,7 +27,7 @@ export const texts: Texts = {
   consentCaution:
     'Uygulama adını kendisi seçti. Yalnızca bu oturum açma işlemini siz başlattıysanız ve hedefi tanıyorsanız izin verin.',
   redirectAddress: 'Tam yönlendirme adresi: {address}.',
-  revocation: 'Bu erişimi oturum listenizden istediğiniz zaman iptal edebilirsiniz.',
+  revocation: 'Bu erişimi “Cihazlar” bölümünden istediğiniz zaman iptal edebilirsiniz.',
   allow: 'İzin ver',
   deny: 'Reddet',
   unnamedApp: 'Bir uygulama',

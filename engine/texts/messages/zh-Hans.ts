@@ -25,7 +25,7 @@ export const texts: Texts = {
   localApp: '此设备上用于打开 {scheme} 链接的应用',
   consentCaution: '该应用的名称由其自行选定。仅当此次登录由您发起且您认识目标地址时，才应允许访问。',
   redirectAddress: '完整的重定向地址是 {address}。',
-  revocation: '您可以随时在会话列表中撤销此访问权限。',
+  revocation: '您可以随时在“设备”中撤销此访问权限。',
   allow: '允许',
   deny: '拒绝',
   unnamedApp: '某个应用',

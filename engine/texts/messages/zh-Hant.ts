@@ -25,7 +25,7 @@ export const texts: Texts = {
   localApp: '這部裝置上用來開啟 {scheme} 連結的應用程式',
   consentCaution: '此應用程式的名稱由其自行選定。僅當此次登入由您發起且您認得目的地時，才應允許存取。',
   redirectAddress: '完整的重新導向位址是 {address}。',
-  revocation: '您可以隨時在工作階段清單中撤銷此存取權。',
+  revocation: '您可以隨時在「裝置」中撤銷此存取權。',
   allow: '允許',
   deny: '拒絕',
   unnamedApp: '某個應用程式',

@@ -46,7 +46,7 @@ export const texts = {
   signInTitle: 'Sign in',
   email: 'E-mail',
   sendCode: 'Send code',
-  haveCode: 'I already have one',
+  haveCode: 'I already have a code',
   codeSent: 'We sent a code to {email}.',
   codeInLog: 'This service runs in development: the code is in its log, and in a file in {folder}.',
   code: 'Code',
