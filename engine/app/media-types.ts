@@ -1,4 +1,5 @@
-const MEDIA_TYPE = /^[a-z\d][a-z\d!#$&^_.+-]*\/(?:\*|[a-z\d][a-z\d!#$&^_.+-]*)$/
+/** Each name has at most 127 characters (RFC 6838, section 4.2). */
+const MEDIA_TYPE = /^[a-z\d][a-z\d!#$&^_.+-]{0,126}\/(?:\*|[a-z\d][a-z\d!#$&^_.+-]{0,126})$/
 
 /** Returns whether a text is a media type in lower case without parameters, or a range such as `image/*`. */
 export const isMediaType = (text: string) => MEDIA_TYPE.test(text)

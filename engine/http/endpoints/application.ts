@@ -47,7 +47,8 @@ export function createApplicationEndpoints(
 
     admit: step(async ({ hasBody, response }, endpoint, call) => {
       const { rateLimit, ...declaration } = endpoint.declaration
-      if (hasBody) requireType(declaration, call.request.headers)
+      // A stream can be empty: an empty file has a type, too.
+      if (hasBody || declaration.body === 'stream') requireType(declaration, call.request.headers)
       if (rateLimit.perAccount) return false
       const exceeded = await parts.consumeRateLimit(rateLimit, networkOf(call.context.address?.()))
       if (!exceeded) return false

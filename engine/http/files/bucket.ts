@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 
-import { type Files, isKey, requireKey } from './storage.ts'
+import { type Files, isKey, requireKey, toWebStream } from './storage.ts'
 
 /**
  * How a bucket is reached. By default, what the AWS SDK reads: `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, `AWS_ACCESS_KEY_ID` and
@@ -22,8 +22,16 @@ export interface BucketOptions {
   redirect?: number
 }
 
+/** A download occupies a connection until its client has read it: clients that do not read must not make others wait. */
+const agent = { keepAlive: true, maxSockets: Infinity }
+
 /** Times after which a request to S3 fails, in milliseconds. The second one counts while no byte arrives. */
-const requestHandler = { connectionTimeout: 5000, socketTimeout: 30_000 }
+const requestHandler = {
+  connectionTimeout: 5000,
+  socketTimeout: 30_000,
+  httpAgent: agent,
+  httpsAgent: agent,
+}
 
 /** Opens a bucket as storage: `s3://name/prefix`. */
 export async function openBucket(
@@ -67,7 +75,7 @@ export async function openBucket(
       const Range = range && `bytes=${range.start}-${range.end}`
       try {
         const { Body } = await client.send(new s3.GetObjectCommand({ ...objectOf(key), Range }))
-        return Body && ReadableStream.from<Uint8Array>(Body as Readable)
+        return Body && toWebStream(Body as Readable)
       } catch (error) {
         if (error instanceof s3.NoSuchKey) return undefined
         throw error

@@ -85,4 +85,8 @@ function selectRange(
 /** Separators of paths, control characters, and characters that change the direction of text: they could disguise an extension. */
 const UNSAFE = /[/\\\p{Cc}\p{Bidi_Control}]/gu
 
-const toSafeName = (name: string) => toUSVString(name).replace(UNSAFE, '_').trim() || 'file'
+/** Longer names would not fit into a file system, or into the headers that clients accept. */
+const MAX_NAME = 255
+
+const toSafeName = (name: string) =>
+  toUSVString(name.slice(0, MAX_NAME)).replace(UNSAFE, '_').trim() || 'file'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-import { type Files, isKey, requireKey } from './storage.ts'
+import { type Files, isKey, requireKey, toWebStream } from './storage.ts'
 
 /** The end of the name of a file that is not complete. */
 const PARTIAL = '.partial'
@@ -32,7 +32,7 @@ export function openFolder(folder: string): Files {
 
     async get(key, range) {
       const file = await ifFound(open(pathOf(key)))
-      return file && ReadableStream.from<Uint8Array>(file.createReadStream(range))
+      return file && toWebStream(file.createReadStream(range))
     },
 
     async remove(key) {

@@ -11,6 +11,7 @@ import { isMediaType } from '../../app/media-types.ts'
 import type { Caller } from '../../call/caller.ts'
 import type { Context } from '../../call/context.ts'
 import type { Rows } from '../../db/rows/index.ts'
+import { findCurrentCaller } from '../../guard/authentication.ts'
 import { relationsWith } from '../../guard/permissions.ts'
 import { download } from './download.ts'
 import type { Files } from './storage.ts'
@@ -26,7 +27,7 @@ interface FileColumns {
 type FileRow<Name extends string> = FileColumns & Record<Name, string>
 type FileRows<Row> = Pick<
   Rows<Row, never, { key: string; type: string; size: number }>,
-  'table' | 'name' | 'hasTextIds' | 'find' | 'lock' | 'update'
+  'table' | 'name' | 'key' | 'find' | 'lock' | 'update'
 >
 
 interface Options<Name extends string> {
@@ -88,7 +89,7 @@ export function rowFiles<const Name extends string, Row extends FileRow<Name>>(
   rows: FileRows<Row>,
   { path, name, actions, maxBytes, types, timeout = 300, rateLimit }: Options<Name>,
 ): RowFiles {
-  const { key: column } = getTableColumns(rows.table)
+  const { key: column, [rows.key]: idColumn } = getTableColumns(rows.table)
   if (!column) throw new Error(`The table ${rows.name} needs a column \`key\` for files`)
   addKeyColumn(files, column)
   const prefix = toCamelCase(getTableName(rows.table))
@@ -110,14 +111,16 @@ export function rowFiles<const Name extends string, Row extends FileRow<Name>>(
       ...(types && { types }),
     },
     async ({ request, params, body, context }) => {
-      const { user, announce } = context
+      const { user, session, scopes, announce } = context
       const id = idOf(params)
       const { relations, recipients, topic } = await authorize(context, id, actions.upload)
       const type = typeOf(request.headers)
       const file = { ...(await files.put(body)), type }
       await context.transaction(async ({ db, enqueue }) => {
+        // The upload takes time, in which the session may have ended, and the person may have lost the permission.
+        if (!(await findCurrentCaller(db, { user, session, ...(scopes && { scopes }) })))
+          throw new ORPCError('UNAUTHORIZED')
         const before = await rows.lock(db, user, id)
-        // The upload takes time, in which the person may have lost the permission.
         if (!before || !(await rows.update(db, user, id, file, { relations })))
           throw new ORPCError('NOT_FOUND')
         if (before.key !== null) await enqueue(removeFile, { key: before.key })
@@ -153,7 +156,8 @@ export function rowFiles<const Name extends string, Row extends FileRow<Name>>(
   }
 
   /** A malformed id is the id of no row. */
-  const idOf = ({ id }: { id: string }) => (rows.hasTextIds ? id : (RowId.safeParse(id).data ?? -1))
+  const idOf = ({ id }: { id: string }) =>
+    idColumn?.dataType === 'string' ? id : (RowId.safeParse(id).data ?? -1)
 
   return {
     endpoints: { [`${prefix}Upload`]: upload, [`${prefix}Download`]: send },

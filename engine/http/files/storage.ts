@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+
 import { validate } from 'uuid'
 
 /** The bytes of a file from `start` to `end`, both included. */
@@ -33,3 +35,7 @@ export function requireKey(key: string) {
   if (!isKey(key)) throw new TypeError('The key of a file must be a UUID that `put` has returned')
   return key.toLowerCase()
 }
+
+/** Converts a stream of Node. Unlike the iterator of the stream, `cancel` also ends a stream that nobody has read from. */
+export const toWebStream = (stream: Readable): ReadableStream<Uint8Array> =>
+  Readable.toWeb(stream, { strategy: { highWaterMark: 0 } })

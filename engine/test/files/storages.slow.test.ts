@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import { type Files, openFiles } from '../../http/files/index.ts'
 import { temporaryFolder } from '../fixtures/migrations.ts'
@@ -121,6 +121,22 @@ describe.each(storages)('%s', (_, openStorage) => {
     expect(await files.get(key)).toBeUndefined()
   })
 })
+
+test.runIf(process.platform === 'linux').each(storages)(
+  '%s leaves nothing open if the reader leaves before the first read',
+  async (_, openStorage) => {
+    const files = await openStorage()
+    const { key } = await files.put(streamOf(Buffer.alloc(8 * MEGABYTE)))
+    const countOpen = async () => (await readdir('/proc/self/fd')).length
+    const before = await countOpen()
+
+    for (let count = 0; count < 20; count++) await (await files.get(key))?.cancel()
+
+    await vi.waitFor(async () => {
+      expect(await countOpen()).toBeLessThan(before + 10)
+    })
+  },
+)
 
 describe('a folder', () => {
   test('is readable only for the account of the process', async () => {
