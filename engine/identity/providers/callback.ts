@@ -10,6 +10,7 @@ import { z } from 'zod'
 import * as audit from '../../db/accounts/audit.ts'
 import { endImpersonations } from '../../db/accounts/sessions.ts'
 import { lockPerson } from '../../db/accounts/users.ts'
+import { isConstraintViolation } from '../../db/errors.ts'
 import { currentAuditSource, recordSignIn } from '../audit-context.ts'
 import { currentTransaction } from '../transactions.ts'
 import { type Identity, redeemCode } from './exchange.ts'
@@ -68,7 +69,12 @@ export const createCallback = ({ adminEmails, log, sendNotice }: Parts) =>
         await runWithTransaction(auth.adapter, () => connect(context, link, identity))
         await sendNotice('providerConnected', link.email, provider.id, context.headers)
       } else {
-        const result = await runWithTransaction(auth.adapter, () => signIn(auth, identity, adminEmails))
+        const run = () => runWithTransaction(auth.adapter, () => signIn(auth, identity, adminEmails))
+        // Another sign-in has made the account in the meantime: the second attempt finds the account.
+        const result = await run().catch((error: unknown) => {
+          if (isConstraintViolation(error)) return run()
+          throw error
+        })
         if (result instanceof ProviderProblem) throw result
         await setSessionCookie(context, result)
         recordSignIn(true)

@@ -272,14 +272,28 @@ test('a provider that is down at the start works once it is back', async () => {
   }
 })
 
-test('two answers for one new person at once make at most one account', async () => {
-  const browsers = [become(), createBrowser(service.origin), createBrowser(service.origin)]
+test('several answers for one new person at once make one account, which all of them reach', async () => {
+  const browsers = [become(), ...Array.from({ length: 5 }, () => createBrowser(service.origin))]
   const callbacks = await Promise.all(browsers.map(async (each) => each.visit(await each.begin())))
 
-  await Promise.all(browsers.map((browser, index) => browser.send(callbacks[index] ?? '')))
+  const answers = await Promise.all(browsers.map((browser, index) => browser.send(callbacks[index] ?? '')))
 
+  expect(answers.map(redirectOf)).toEqual(browsers.map(() => '/'))
   const sub = String(provider.person.sub)
   expect(await db.select().from(accounts).where(eq(accounts.accountId, sub))).toHaveLength(1)
+})
+
+test('answers of two providers for one new address at once make one account, which one of them reaches', async () => {
+  const browsers = [become(), createBrowser(service.origin)]
+  const callbacks = await Promise.all(
+    browsers.map(async (each, index) =>
+      each.visit(await each.begin({ provider: index === 0 ? 'acme' : 'other' })),
+    ),
+  )
+
+  const answers = await Promise.all(browsers.map((browser, index) => browser.send(callbacks[index] ?? '')))
+
+  expect(answers.map(redirectOf).sort()).toEqual(['/', '/?error=NOT_CONNECTED'])
 })
 
 describe.each(Object.entries(databases))('a provider that never answers, on %s', async (_, environment) => {
