@@ -117,7 +117,7 @@ export function rowFiles<const Name extends string, Row extends FileRow<Name>>(
       const type = typeOf(request.headers)
       const file = { ...(await files.put(body)), type }
       await context.transaction(async ({ db, enqueue }) => {
-        // The upload takes time, in which the session may have ended, and the person may have lost the permission.
+        // During the upload, the session may have ended, and the person may have lost the permission.
         if (!(await findCurrentCaller(db, { user, session, ...(scopes && { scopes }) })))
           throw new ORPCError('UNAUTHORIZED')
         const before = await rows.lock(db, user, id)

@@ -36,6 +36,6 @@ export function requireKey(key: string) {
   return key.toLowerCase()
 }
 
-/** Converts a stream of Node. Unlike the iterator of the stream, `cancel` also ends a stream that nobody has read from. */
+/** Converts a stream of Node. `cancel` also ends a stream without any read, unlike the iterator of the stream. */
 export const toWebStream = (stream: Readable): ReadableStream<Uint8Array> =>
   Readable.toWeb(stream, { strategy: { highWaterMark: 0 } })

@@ -48,7 +48,7 @@ export async function startPapers(files: Files, environment: Record<string, stri
           body: '{}',
           headers: { ...headers, 'content-type': 'application/json' },
         }),
-      /** Begins a request whose body and answer the test controls. */
+      /** Begins a request: the test sends the body, and reads the answer. */
       begin: (
         of: string,
         {
