@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Loaded, More, Search, useSearch } from 'tallystick-dev/page'
+import { Empty, List, Search, useSearch } from 'tallystick-dev/page'
 import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
@@ -38,32 +38,26 @@ export function Notes() {
             <Search {...search} />
           </div>
         )}
-        <Loaded query={query} lines={8}>
-          {() =>
-            notes.length === 0 ? (
-              <p className="muted">{t(search.q ? 'nothingFound' : 'noNotes')}</p>
-            ) : (
-              <>
-                <ul aria-label={t('notes')} className="notes">
-                  {notes.map((note) => (
-                    <NoteItem
-                      key={note.id}
-                      note={note}
-                      // With further pages, the list does not tell whether a missing note still exists.
-                      current={current.get(note.id) ?? (query.hasNextPage ? note : undefined)}
-                      edited={edited.find(({ id }) => id === note.id)}
-                      isOpen={note === open}
-                      href={addressOf(note === open ? undefined : note.id)}
-                      onDelete={setDeleting}
-                      onLeave={setLeaving}
-                    />
-                  ))}
-                </ul>
-                <More query={query} />
-              </>
-            )
-          }
-        </Loaded>
+        <List
+          query={query}
+          label={t('notes')}
+          className="items notes"
+          empty={<Empty text={t(search.q ? 'nothingFound' : 'noNotes')} />}
+        >
+          {notes.map((note) => (
+            <NoteItem
+              key={note.id}
+              note={note}
+              // With further pages, the list does not tell whether a missing note still exists.
+              current={current.get(note.id) ?? (query.hasNextPage ? note : undefined)}
+              edited={edited.find(({ id }) => id === note.id)}
+              isOpen={note === open}
+              href={addressOf(note === open ? undefined : note.id)}
+              onDelete={setDeleting}
+              onLeave={setLeaving}
+            />
+          ))}
+        </List>
       </section>
       {deleting && (
         <DeleteNote

@@ -1,6 +1,6 @@
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { Loaded, Problem, RecentAccess, useFocusOfList, Waiting } from 'tallystick-dev/page'
+import { Loaded, Problem, RecentAccess, Row, RowCheck, RowTitle, Waiting } from 'tallystick-dev/page'
 import { Link } from 'wouter'
 
 import { orpc } from '../../api.ts'
@@ -58,27 +58,23 @@ function OpenTasks() {
 
 function OpenTask({ id, title }: Task) {
   const { t } = useLanguage()
-  const titleId = useId()
-  const item = useFocusOfList()
   const update = useMutation(
     orpc.tasks.update.mutationOptions({ scope: scopeOf(id), onSettled: refreshTasks }),
   )
   return (
-    <li ref={item} className="task">
-      <input
-        type="checkbox"
-        aria-label={t('done')}
-        aria-describedby={titleId}
-        checked={update.isPending}
-        onChange={() => {
+    <Row className="item task">
+      <RowCheck
+        label={t('done')}
+        isChecked={update.isPending}
+        onCheck={() => {
           if (!update.isPending) update.mutate({ id, status: 'completed' })
         }}
       />
       <div className="grow">
-        <bdi id={titleId}>{title}</bdi> <Waiting isPaused={update.isPaused} />
+        <RowTitle>{title}</RowTitle> <Waiting isPaused={update.isPaused} />
         <Problem error={update.error} />
       </div>
-    </li>
+    </Row>
   )
 }
 

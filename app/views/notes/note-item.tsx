@@ -1,5 +1,17 @@
-import { memo, useEffect, useId, useRef, useState } from 'react'
-import { DeleteIcon, EditIcon, LeaveIcon, ShareIcon, useFocusOfList, useSession } from 'tallystick-dev/page'
+import { memo, useRef, useState } from 'react'
+import {
+  DeleteAction,
+  Detail,
+  EditAction,
+  LeaveIcon,
+  Row,
+  RowAction,
+  RowActions,
+  RowTitle,
+  ShareIcon,
+  useRowTitle,
+  useSession,
+} from 'tallystick-dev/page'
 import { Link, useLocation } from 'wouter'
 
 import { useLanguage } from '../../language.ts'
@@ -38,11 +50,7 @@ export const NoteItem = memo(function NoteItem({
   onLeave,
 }: Props) {
   const { t } = useLanguage()
-  const titleId = useId()
-  const item = useFocusOfList()
-  const editButton = useRef<HTMLButtonElement>(null)
   const shareButton = useRef<HTMLButtonElement>(null)
-  const wasEdited = useRef(false)
   const [isSharing, setSharing] = useState(false)
   const { title, body, can, mine } = note
   const isImpersonated = Boolean(useSession()?.session.impersonatedBy)
@@ -52,78 +60,53 @@ export const NoteItem = memo(function NoteItem({
   }
   const canShare = can.SHARE_NOTE && !isImpersonated
 
-  useEffect(() => {
-    if (wasEdited.current && !edited) editButton.current?.focus()
-    wasEdited.current = edited !== undefined
-  }, [edited])
-
   return (
-    <li ref={item} className={isOpen ? 'note open' : 'note'}>
-      <h2 id={titleId}>
+    <Row className={isOpen ? 'item note open' : 'item note'} isEdited={edited !== undefined}>
+      <RowTitle as="h2">
         <Link href={href} aria-current={isOpen || undefined}>
           <bdi>{title}</bdi>
         </Link>
-      </h2>
+      </RowTitle>
       {!edited && (
-        <div className="row quiet">
+        <RowActions>
           {can.EDIT_NOTE && (
-            <button
-              ref={editButton}
-              className="secondary"
-              title={t('edit')}
-              aria-describedby={titleId}
-              onClick={() => {
+            <EditAction
+              onAct={() => {
                 noteEdits.keep(note.id, { base: note, fields: note })
                 open()
               }}
-            >
-              <EditIcon />
-              <span className="hidden">{t('edit')}</span>
-            </button>
+            />
           )}
           {canShare && (
-            <button
+            <RowAction
               ref={shareButton}
-              className="secondary"
-              title={t('share')}
-              aria-describedby={titleId}
-              aria-expanded={isSharing}
-              onClick={() => {
+              Icon={ShareIcon}
+              label={t('share')}
+              isExpanded={isSharing}
+              onAct={() => {
                 setSharing(!isSharing)
                 open()
               }}
-            >
-              <ShareIcon />
-              <span className="hidden">{t('share')}</span>
-            </button>
+            />
           )}
           {can.DELETE_NOTE && (
-            <button
-              className="danger"
-              title={t('delete')}
-              aria-describedby={titleId}
-              onClick={() => {
+            <DeleteAction
+              onAct={() => {
                 onDelete(note)
               }}
-            >
-              <DeleteIcon />
-              <span className="hidden">{t('delete')}</span>
-            </button>
+            />
           )}
           {!mine && !isImpersonated && (
-            <button
-              className="danger"
-              title={t('leaveNote')}
-              aria-describedby={titleId}
-              onClick={() => {
+            <RowAction
+              isDanger
+              Icon={LeaveIcon}
+              label={t('leaveNote')}
+              onAct={() => {
                 onLeave(note)
               }}
-            >
-              <LeaveIcon />
-              <span className="hidden">{t('leaveNote')}</span>
-            </button>
+            />
           )}
-        </div>
+        </RowActions>
       )}
       <div className="facts">
         <NoteMeta note={note} />
@@ -134,7 +117,7 @@ export const NoteItem = memo(function NoteItem({
         )}
       </div>
       {(isOpen || isSharing || edited !== undefined) && (
-        <div className="pane" data-title={title}>
+        <Detail title={title}>
           {edited ? (
             <EditNote base={edited} current={current} />
           ) : (
@@ -155,13 +138,20 @@ export const NoteItem = memo(function NoteItem({
           )}
           {isOpen && !edited && !isSharing && (
             <p>
-              <Link href={href} aria-describedby={titleId}>
-                {t('close')}
-              </Link>
+              <CloseLink href={href} />
             </p>
           )}
-        </div>
+        </Detail>
       )}
-    </li>
+    </Row>
   )
 })
+
+function CloseLink({ href }: { href: string }) {
+  const { t } = useLanguage()
+  return (
+    <Link href={href} aria-describedby={useRowTitle()}>
+      {t('close')}
+    </Link>
+  )
+}

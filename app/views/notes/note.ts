@@ -1,5 +1,5 @@
-import { type InfiniteData, infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query'
-import { codeOf, createDrafts, createEdits, queryClient } from 'tallystick-dev/page'
+import { type InfiniteData, infiniteQueryOptions } from '@tanstack/react-query'
+import { codeOf, createDrafts, createEdits, inPages, queryClient } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -22,10 +22,8 @@ const PAGE_SIZE = 100
 export const notesQuery = (q?: string) =>
   infiniteQueryOptions(
     orpc.notes.list.infiniteOptions({
-      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, q }),
-      initialPageParam: undefined,
-      getNextPageParam: ({ nextCursor }) => nextCursor,
-      placeholderData: keepPreviousData,
+      ...inPages,
+      input: (cursor) => ({ limit: PAGE_SIZE, cursor, q }),
     }),
   )
 

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useId } from 'react'
-import { Loaded, More, Problem, useFocusOfList } from 'tallystick-dev/page'
+import { inPages, List, Problem, useFocusOfList } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -16,9 +16,8 @@ const PAGE_SIZE = 100
 const sharesQuery = (id: string) =>
   infiniteQueryOptions(
     orpc.notes.shares.infiniteOptions({
-      input: (cursor: string | undefined) => ({ id, limit: PAGE_SIZE, cursor }),
-      initialPageParam: undefined,
-      getNextPageParam: ({ nextCursor }) => nextCursor,
+      ...inPages,
+      input: (cursor) => ({ id, limit: PAGE_SIZE, cursor }),
     }),
   )
 
@@ -33,34 +32,22 @@ export function ShareList({ noteId, announce }: Props) {
   const { t } = useLanguage()
   const titleId = useId()
   const query = useInfiniteQuery(sharesQuery(noteId))
+  const shares = query.data?.pages.flatMap((page) => page.shares) ?? []
   return (
     <>
       <h3 id={titleId} tabIndex={-1}>
         {t('peopleWithAccess')}
       </h3>
-      <Loaded query={query}>
-        {({ pages }) => {
-          const shares = pages.flatMap((page) => page.shares)
-          return shares.length === 0 ? (
-            <p className="muted">{t('sharedWith', { count: 0 })}</p>
-          ) : (
-            <>
-              <ul aria-labelledby={titleId}>
-                {shares.map((share) => (
-                  <ShareItem
-                    key={share.email}
-                    share={share}
-                    noteId={noteId}
-                    titleId={titleId}
-                    announce={announce}
-                  />
-                ))}
-              </ul>
-              <More query={query} />
-            </>
-          )
-        }}
-      </Loaded>
+      <List
+        query={query}
+        labelledBy={titleId}
+        className=""
+        empty={<p className="muted">{t('sharedWith', { count: 0 })}</p>}
+      >
+        {shares.map((share) => (
+          <ShareItem key={share.email} share={share} noteId={noteId} titleId={titleId} announce={announce} />
+        ))}
+      </List>
     </>
   )
 }

@@ -1,14 +1,9 @@
 import { createUndoable } from 'tallystick-dev/page'
 
-import { createClient } from '../../../contract/client.ts'
-
-/** The browser completes the requests of this client even if the page closes. */
-const client = createClient(location.origin, {
-  fetch: (request, init) => fetch(request, { ...init, keepalive: true }),
-})
+import { orpc } from '../../api.ts'
 
 export const deletions = createUndoable<number>({
   message: 'tasksDeleted',
-  send: (id) => client.tasks.delete({ id }),
+  send: (id) => orpc.tasks.delete.call({ id }, { context: { keepalive: true } }),
   elementOf: (id) => `task-${id}`,
 })

@@ -1,6 +1,15 @@
 import { useMutation } from '@tanstack/react-query'
-import { memo, useEffect, useId, useRef } from 'react'
-import { DeleteIcon, EditIcon, Problem, useFocusOfList, Waiting } from 'tallystick-dev/page'
+import { memo } from 'react'
+import {
+  DeleteAction,
+  EditAction,
+  Problem,
+  Row,
+  RowActions,
+  RowCheck,
+  RowTitle,
+  Waiting,
+} from 'tallystick-dev/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
@@ -17,10 +26,6 @@ interface Props {
 /** A task in the list. */
 function Item({ task, edited }: Props) {
   const { t } = useLanguage()
-  const titleId = useId()
-  const item = useFocusOfList()
-  const editButton = useRef<HTMLButtonElement>(null)
-  const wasEdited = useRef(false)
   const { id } = task
   const scope = scopeOf(id)
   const edit = (base: TaggedTask) => {
@@ -37,30 +42,23 @@ function Item({ task, edited }: Props) {
   const shown = update.isPending ? { ...task, ...update.variables } : task
   const { title, description, status } = shown
 
-  useEffect(() => {
-    if (wasEdited.current && !edited) editButton.current?.focus()
-    wasEdited.current = edited !== undefined
-  }, [edited])
-
   if (edited)
     return (
-      <li ref={item}>
+      <Row isEdited>
         <EditTask base={edited} current={shown} />
-      </li>
+      </Row>
     )
   return (
-    <li ref={item} id={`task-${id}`} className={status === 'completed' ? 'task completed' : 'task'}>
-      <input
-        type="checkbox"
-        aria-label={t('done')}
-        aria-describedby={titleId}
-        checked={status === 'completed'}
-        onChange={({ target }) => {
-          update.mutate({ id, status: target.checked ? 'completed' : 'pending' })
+    <Row id={`task-${id}`} className={status === 'completed' ? 'item task completed' : 'item task'}>
+      <RowCheck
+        label={t('done')}
+        isChecked={status === 'completed'}
+        onCheck={(isDone) => {
+          update.mutate({ id, status: isDone ? 'completed' : 'pending' })
         }}
       />
       <div className="grow">
-        <bdi id={titleId}>{title}</bdi>{' '}
+        <RowTitle>{title}</RowTitle>{' '}
         {status === 'in_progress' && <small className="badge">{t('statusInProgress')}</small>}{' '}
         <Waiting isPaused={update.isPaused} />
         {description && (
@@ -70,34 +68,21 @@ function Item({ task, edited }: Props) {
         )}
         <Problem error={update.error ?? open.error} />
       </div>
-      <div className="row quiet">
-        <button
-          ref={editButton}
-          className="secondary"
-          title={t('edit')}
-          aria-describedby={titleId}
-          aria-busy={open.isPending}
-          onClick={() => {
+      <RowActions>
+        <EditAction
+          isPending={open.isPending}
+          onAct={() => {
             if (navigator.onLine) open.mutate()
             else edit(shown)
           }}
-        >
-          <EditIcon />
-          <span className="hidden">{t('edit')}</span>
-        </button>
-        <button
-          className="danger"
-          title={t('delete')}
-          aria-describedby={titleId}
-          onClick={() => {
+        />
+        <DeleteAction
+          onAct={() => {
             deletions.change(id)
           }}
-        >
-          <DeleteIcon />
-          <span className="hidden">{t('delete')}</span>
-        </button>
-      </div>
-    </li>
+        />
+      </RowActions>
+    </Row>
   )
 }
 

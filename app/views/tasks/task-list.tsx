@@ -1,5 +1,5 @@
-import { keepPreviousData, useInfiniteQuery, useMutationState } from '@tanstack/react-query'
-import { Loaded, More, Waiting } from 'tallystick-dev/page'
+import { useInfiniteQuery, useMutationState } from '@tanstack/react-query'
+import { Empty, inPages, List, Waiting } from 'tallystick-dev/page'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -20,10 +20,8 @@ export interface Filter {
 export function useTasks(filter: Filter) {
   const query = useInfiniteQuery(
     orpc.tasks.list.infiniteOptions({
-      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, ...filter }),
-      initialPageParam: undefined,
-      getNextPageParam: ({ nextCursor }) => nextCursor,
-      placeholderData: keepPreviousData,
+      ...inPages,
+      input: (cursor) => ({ limit: PAGE_SIZE, cursor, ...filter }),
     }),
   )
   const deleted = new Set(deletions.use())
@@ -57,27 +55,20 @@ export function TaskList({
   const tasks = [...edited.filter(({ id }) => !ids.has(id)), ...listed]
 
   return (
-    <Loaded query={query} lines={8}>
-      {() =>
-        tasks.length + pending.length === 0 && !query.hasNextPage ? (
-          <p className="muted">{t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')}</p>
-        ) : (
-          <>
-            <ul aria-label={t('tasks')} className="tasks" aria-busy={query.isPlaceholderData}>
-              {pending.map(({ title, isPaused }, index) => (
-                <li key={index} className="task" aria-busy={!isPaused}>
-                  <bdi className="grow">{title}</bdi>
-                  <Waiting isPaused={isPaused} />
-                </li>
-              ))}
-              {tasks.map((task) => (
-                <TaskItem key={task.id} task={task} edited={edited.find(({ id }) => id === task.id)} />
-              ))}
-            </ul>
-            <More query={query} />
-          </>
-        )
-      }
-    </Loaded>
+    <List
+      query={query}
+      label={t('tasks')}
+      empty={<Empty text={t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')} />}
+    >
+      {pending.map(({ title, isPaused }, index) => (
+        <li key={index} className="item task" aria-busy={!isPaused}>
+          <bdi className="grow">{title}</bdi>
+          <Waiting isPaused={isPaused} />
+        </li>
+      ))}
+      {tasks.map((task) => (
+        <TaskItem key={task.id} task={task} edited={edited.find(({ id }) => id === task.id)} />
+      ))}
+    </List>
   )
 }

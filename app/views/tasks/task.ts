@@ -1,4 +1,4 @@
-import { createDrafts, createEdits, queryClient } from 'tallystick-dev/page'
+import { createEdits, queryClient } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -22,14 +22,6 @@ export const statusNames: Record<Status, Message> = {
 
 export const isEqual = (a: TaskFields, b: TaskFields) =>
   a.title === b.title && (a.description ?? '') === (b.description ?? '') && a.status === b.status
-
-/** The fields of a new task. The description may be empty. */
-export interface NewTaskFields {
-  taskTitle: string
-  taskDesc: string
-}
-
-export const newTaskDrafts = createDrafts<'new', NewTaskFields>()
 
 export const taskEdits = createEdits<number, TaggedTask, TaskFields>(isEqual)
 

@@ -30,6 +30,8 @@ export interface CallContext extends ResumeContext {
   headers?: Record<string, string>
   /** The client adds the response headers to this map, with names in lower case. */
   reply?: Map<string, string | string[]>
+  /** Browsers complete the request even if the page closes. Not with a `fetch` of your own. */
+  keepalive?: true
 }
 
 /** A client with an async function for each procedure: `client.account.get()`. */
@@ -55,8 +57,8 @@ export type RpcClientOptions<Context extends CallContext = CallContext> = Client
   Pick<RPCLinkOptions<Context>, 'plugins'>
 
 /** Makes browsers send the session cookie to another origin. The service must trust the origin of the page. */
-const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
-  fetch(request, { ...init, credentials: 'include' })
+const withCookies: NonNullable<ClientOptions['fetch']> = (request, init, { context }) =>
+  fetch(request, { ...init, credentials: 'include', ...(context.keepalive && { keepalive: true }) })
 
 type LinkOptions = Required<OpenAPILinkOptions<CallContext>>
 /** Runs around a call, before the input becomes a request. */

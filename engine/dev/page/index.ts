@@ -1,5 +1,6 @@
 export { useParameter } from './address.ts'
 export { codeOf, queryClient } from './api.ts'
+export { Composer } from './components/forms/composer.tsx'
 export { Choice } from './components/forms/choice.tsx'
 export { Confirm } from './components/confirm.tsx'
 export { Conflict } from './components/forms/conflict.tsx'
@@ -19,6 +20,20 @@ export {
   ShareIcon,
   ListIcon,
 } from './components/icons.tsx'
+export { Detail } from './components/rows/detail.tsx'
+export { Empty } from './components/rows/empty.tsx'
+export { List } from './components/rows/list.tsx'
+export { inPages } from './components/rows/pages.ts'
+export {
+  DeleteAction,
+  EditAction,
+  Row,
+  RowAction,
+  RowActions,
+  RowCheck,
+  RowTitle,
+  useRowTitle,
+} from './components/rows/row.tsx'
 export { LanguageSelect } from './components/language-select.tsx'
 export { Loaded, Loading } from './components/loaded.tsx'
 export { More } from './components/more.tsx'
