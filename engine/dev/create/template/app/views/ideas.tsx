@@ -1,8 +1,20 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { createTexts, Field, Loaded, Problem, useFocusOfList, view } from 'tallystick-dev/page'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  Composer,
+  createTexts,
+  createUndoable,
+  DeleteAction,
+  Empty,
+  inPages,
+  Loaded,
+  More,
+  Row,
+  RowActions,
+  RowTitle,
+  view,
+} from 'tallystick-dev/page'
 
-import { orpc, type Outputs } from '../api.ts'
+import { orpc } from '../api.ts'
 
 /** The English texts, in ICU MessageFormat. For a further language: `createTexts((language) => …)`. */
 const texts = createTexts({
@@ -10,6 +22,7 @@ const texts = createTexts({
   ideaTitle: 'Title',
   addIdea: 'Add a new idea',
   noIdeas: 'You have no ideas.',
+  ideasDeleted: '{count, plural, one {Deleted.} other {# ideas deleted.}}',
 })
 
 export const ideas = view({
@@ -21,87 +34,57 @@ export const ideas = view({
   Content: Ideas,
 })
 
+const deletions = createUndoable<number>({
+  message: 'ideasDeleted',
+  send: (id) => orpc.ideas.delete.call({ id }, { context: { keepalive: true } }),
+  elementOf: (id) => `idea-${id}`,
+})
+
 /** The ideas of the person. Changes by other devices appear without a request of the person. */
 function Ideas() {
   const { t } = texts.useLanguage()
-  const query = useQuery(orpc.ideas.list.queryOptions())
+  const queryClient = useQueryClient()
+  const query = useInfiniteQuery(
+    orpc.ideas.list.infiniteOptions({ ...inPages, input: (cursor) => ({ limit: 100, cursor }) }),
+  )
+  const deleted = new Set(deletions.use())
+  const onSettled = () => queryClient.invalidateQueries({ queryKey: orpc.ideas.key() })
   return (
     <section aria-label={t('ideas')}>
-      <NewIdea />
+      <Composer
+        name="ideas"
+        fields={{ title: { label: t('ideaTitle'), maxLength: 200 } }}
+        action={t('addIdea')}
+        mutation={orpc.ideas.create.mutationOptions({ onSettled })}
+        toInput={({ title }) => ({ title })}
+      />
       <Loaded query={query}>
-        {({ ideas }) =>
-          ideas.length === 0 ? (
-            <p className="muted">{t('noIdeas')}</p>
-          ) : (
-            <ul aria-label={t('ideas')}>
-              {ideas.map((idea) => (
-                <IdeaItem key={idea.id} {...idea} />
-              ))}
-            </ul>
+        {({ pages }) => {
+          const items = pages.flatMap(({ ideas }) => ideas).filter(({ id }) => !deleted.has(id))
+          if (items.length === 0 && !query.hasNextPage) return <Empty text={t('noIdeas')} />
+          return (
+            <>
+              <ul aria-label={t('ideas')}>
+                {items.map(({ id, title }) => (
+                  <Row key={id} id={`idea-${id}`}>
+                    <div className="grow">
+                      <RowTitle>{title}</RowTitle>
+                    </div>
+                    <RowActions>
+                      <DeleteAction
+                        onAct={() => {
+                          deletions.change(id)
+                        }}
+                      />
+                    </RowActions>
+                  </Row>
+                ))}
+              </ul>
+              <More query={query} />
+            </>
           )
-        }
+        }}
       </Loaded>
     </section>
-  )
-}
-
-function useRefresh() {
-  const queryClient = useQueryClient()
-  return () => queryClient.invalidateQueries({ queryKey: orpc.ideas.key() })
-}
-
-function NewIdea() {
-  const { t } = texts.useLanguage()
-  const refresh = useRefresh()
-  const [title, setTitle] = useState('')
-  const add = useMutation(
-    orpc.ideas.create.mutationOptions({
-      onSuccess: () => {
-        setTitle('')
-        return refresh()
-      },
-    }),
-  )
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        add.mutate({ title })
-      }}
-    >
-      <div className="row end">
-        <Field label={t('ideaTitle')} dir="auto" required value={title} onValue={setTitle} />
-        <button aria-busy={add.isPending} disabled={add.isPending}>
-          {t('addIdea')}
-        </button>
-      </div>
-      <Problem error={add.error} fields={{ title: { label: t('ideaTitle') } }} />
-    </form>
-  )
-}
-
-type Idea = Outputs['ideas']['list']['ideas'][number]
-
-function IdeaItem({ id, title }: Idea) {
-  const { t } = texts.useLanguage()
-  const item = useFocusOfList()
-  const remove = useMutation(orpc.ideas.delete.mutationOptions({ onSuccess: useRefresh() }))
-  return (
-    <li ref={item} className="entry">
-      <div className="grow">
-        <bdi id={`idea-${id}`}>{title}</bdi>
-        <Problem error={remove.error} />
-      </div>
-      <button
-        className="secondary"
-        aria-describedby={`idea-${id}`}
-        aria-busy={remove.isPending}
-        onClick={() => {
-          remove.mutate({ id })
-        }}
-      >
-        {t('delete')}
-      </button>
-    </li>
   )
 }
