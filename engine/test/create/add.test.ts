@@ -137,7 +137,7 @@ describe('the plan of a new resource', () => {
       "'bookLoans.delete NOT_FOUND': ({ bob, fixture })",
     )
     const view = created.get('app/views/book-loans.tsx')
-    expect(view).toContain("<ul aria-label={t('bookLoans')}>")
+    expect(view).toContain("label={t('bookLoans')}")
     expect(view).toContain('export const bookLoans = view({')
     expect(view).toContain("path: '/book-loans'")
     expect(view).toContain("topics: ['bookLoans']")

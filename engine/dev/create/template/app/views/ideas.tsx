@@ -6,8 +6,7 @@ import {
   DeleteAction,
   Empty,
   inPages,
-  Loaded,
-  More,
+  List,
   Row,
   RowActions,
   RowTitle,
@@ -48,6 +47,7 @@ function Ideas() {
     orpc.ideas.list.infiniteOptions({ ...inPages, input: (cursor) => ({ limit: 100, cursor }) }),
   )
   const deleted = new Set(deletions.use())
+  const items = query.data?.pages.flatMap(({ ideas }) => ideas).filter(({ id }) => !deleted.has(id)) ?? []
   const onSettled = () => queryClient.invalidateQueries({ queryKey: orpc.ideas.key() })
   return (
     <section aria-label={t('ideas')}>
@@ -58,33 +58,22 @@ function Ideas() {
         mutation={orpc.ideas.create.mutationOptions({ onSettled })}
         toInput={({ title }) => ({ title })}
       />
-      <Loaded query={query}>
-        {({ pages }) => {
-          const items = pages.flatMap(({ ideas }) => ideas).filter(({ id }) => !deleted.has(id))
-          if (items.length === 0 && !query.hasNextPage) return <Empty text={t('noIdeas')} />
-          return (
-            <>
-              <ul aria-label={t('ideas')}>
-                {items.map(({ id, title }) => (
-                  <Row key={id} id={`idea-${id}`}>
-                    <div className="grow">
-                      <RowTitle>{title}</RowTitle>
-                    </div>
-                    <RowActions>
-                      <DeleteAction
-                        onAct={() => {
-                          deletions.change(id)
-                        }}
-                      />
-                    </RowActions>
-                  </Row>
-                ))}
-              </ul>
-              <More query={query} />
-            </>
-          )
-        }}
-      </Loaded>
+      <List query={query} label={t('ideas')} empty={<Empty text={t('noIdeas')} />}>
+        {items.map(({ id, title }) => (
+          <Row key={id} id={`idea-${id}`}>
+            <div className="grow">
+              <RowTitle>{title}</RowTitle>
+            </div>
+            <RowActions>
+              <DeleteAction
+                onAct={() => {
+                  deletions.change(id)
+                }}
+              />
+            </RowActions>
+          </Row>
+        ))}
+      </List>
     </section>
   )
 }
