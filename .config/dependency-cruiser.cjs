@@ -13,7 +13,7 @@ const rooms = {
   dev: 'app contract db guard html http identity settings start',
   cli: 'contract db operator settings start',
   start: 'app call console db define-app guard http identity jobs live operator settings telemetry',
-  console: 'app call contract db http identity openapi operator settings telemetry values',
+  console: 'app call contract db http identity jobs openapi operator settings telemetry values',
   'define-app': 'app call contract db guard live openapi procedures settings values',
   operator: 'app contract db identity live openapi settings values',
   procedures: 'app call contract db guard live texts values',
@@ -121,7 +121,7 @@ module.exports = {
     only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', pageEntries, '^src/messages/']),
 
     // The page of the console.
-    only('console-page', '^pages/console/', ['^engine/console/(bounds|contract)\\.ts$']),
+    only('console-page', '^pages/console/', ['^engine/console/(bounds|contract|jobs-contract|requests-contract)\\.ts$']),
     {
       name: 'console-page-types',
       comment: 'The page has only the types of the contract, so that the page contains no schemas.',

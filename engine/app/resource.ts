@@ -95,14 +95,16 @@ export interface App<
   onSignUp?: SignUpHook | undefined
 }
 
+/** The queues of the jobs and the e-mails. */
+export const queuesOf = ({ jobs, mails }: Pick<App, 'jobs' | 'mails'>) => [
+  ...Object.keys(jobs),
+  ...(hasMails(mails) ? [MAIL_QUEUE] : []),
+]
+
 /** What the database of an application needs (engine/db/migrate/). */
-export const wantedMigrations = ({
-  migrationsFolder,
-  jobs,
-  mails,
-}: Pick<App, 'migrationsFolder' | 'jobs' | 'mails'>) => ({
-  migrationsFolder,
-  queues: [...Object.keys(jobs), ...(hasMails(mails) ? [MAIL_QUEUE] : [])],
+export const wantedMigrations = (app: Pick<App, 'migrationsFolder' | 'jobs' | 'mails'>) => ({
+  migrationsFolder: app.migrationsFolder,
+  queues: queuesOf(app),
 })
 
 /**

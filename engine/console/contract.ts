@@ -2,6 +2,8 @@ import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 
 import { LAST_PAGE, MAX_FILTERS, MAX_TEXT } from './bounds.ts'
+import { jobsContract } from './jobs-contract.ts'
+import { RecordedRequest } from './requests-contract.ts'
 
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
@@ -36,6 +38,8 @@ const Overview = z.object({
   canSignIn: z.boolean(),
   /** The names of the resources with sample data. */
   samples: z.array(z.string()),
+  /** Whether the application declares jobs or e-mails. */
+  hasJobs: z.boolean(),
 })
 export type Overview = z.infer<typeof Overview>
 
@@ -91,55 +95,6 @@ const CallResult = z.object({
   error: z.object({ code: z.string(), message: z.string(), isDefined: z.boolean() }).nullable(),
 })
 export type CallResult = z.infer<typeof CallResult>
-
-const RecordedError = z.object({
-  type: z.string(),
-  code: z.string().optional(),
-  message: z.string().optional(),
-  /** The failed statement, without its parameters. */
-  statement: z.string().optional(),
-  stack: z.string().optional(),
-  /** The cause of the error, which can have a cause itself. */
-  get cause() {
-    return RecordedError.optional()
-  },
-})
-export type RecordedError = z.infer<typeof RecordedError>
-
-const RecordedRequest = z.object({
-  id: z.string(),
-  /** Milliseconds since 1970. */
-  time: z.number(),
-  method: z.string(),
-  /** Without the query. */
-  path: z.string(),
-  operation: z.string().nullable(),
-  protocol: z.enum(['REST', 'RPC', 'MCP', 'Datastar', 'other']),
-  /** The e-mail address of the person. */
-  person: z.string().nullable(),
-  /** The id of the app, if the caller has an access token. */
-  app: z.string().nullable(),
-  /** Null if the client closed the connection before the answer. */
-  status: z.number().nullable(),
-  /** In milliseconds. */
-  duration: z.number(),
-  /** The sum of the statements, in milliseconds. */
-  databaseTime: z.number(),
-  statementCount: z.number(),
-  statements: z.array(
-    z.object({ name: z.string(), text: z.string(), duration: z.number(), failed: z.boolean() }),
-  ),
-  calls: z.array(
-    z.object({
-      operation: z.string(),
-      /** JSON with secrets removed, or null. Cut at a limit. */
-      input: z.string().nullable(),
-      output: z.string().nullable(),
-      error: RecordedError.nullable(),
-    }),
-  ),
-})
-export type RecordedRequest = z.infer<typeof RecordedRequest>
 
 const Letter = z.object({
   /** The name of the file. The body is at `/outbox/{id}`. */
@@ -236,6 +191,7 @@ export const consoleContract = {
     /** The newest letters first, at most 100. Null if a mail server sends the e-mails. */
     list: procedure.output(z.array(Letter).nullable()),
   },
+  jobs: jobsContract,
   data: {
     tables: procedure.output(z.array(Table)),
     rows: procedure.input(RowsRequest).output(Rows),

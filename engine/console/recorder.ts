@@ -6,7 +6,7 @@ import type { App } from '../app/resource.ts'
 import type { AttributesOf } from '../call/context.ts'
 import { describeFully, MAX_PATH } from '../telemetry/log.ts'
 import { type RecordedCall, type Recorder, type Recording, recordings } from '../telemetry/recording.ts'
-import type { RecordedRequest } from './contract.ts'
+import type { RecordedRequest } from './requests-contract.ts'
 import { describeValue } from './redaction.ts'
 
 /** Limits of the memory: requests, and the parts of one request. MAX_CALLS is in engine/telemetry/recording.ts. */
@@ -34,6 +34,18 @@ export function createRecorder(app: App): RequestRecorder {
     publisher.publish('request', request)
   }
 
+  const begin = () => {
+    const recording: Recording = {
+      calls: [],
+      statements: [],
+      statementCount: 0,
+      databaseTime: 0,
+      isOver: false,
+    }
+    open.add(recording)
+    return recording
+  }
+
   /** Frees the values. Timers of the request can keep the recording itself as their context. */
   const end = (recording: Recording) => {
     Object.assign(recording, { isOver: true, calls: [], statements: [] })
@@ -58,14 +70,7 @@ export function createRecorder(app: App): RequestRecorder {
     record: (request, response, attributesOf, handle) => {
       // Without a watcher, no request is recorded.
       if (publisher.size === 0) return handle
-      const recording: Recording = {
-        calls: [],
-        statements: [],
-        statementCount: 0,
-        databaseTime: 0,
-        isOver: false,
-      }
-      open.add(recording)
+      const recording = begin()
       const [time, start] = [Date.now(), performance.now()]
       response.once('close', () => {
         // The last watcher has left during the request.
@@ -81,6 +86,31 @@ export function createRecorder(app: App): RequestRecorder {
       })
       return () => {
         recordings.run(recording, handle)
+      }
+    },
+
+    recordAttempt: async ({ name, input }, run) => {
+      if (publisher.size === 0) return run()
+      const recording = begin()
+      const [time, start] = [Date.now(), performance.now()]
+      try {
+        const result = await recordings.run(recording, run)
+        const { id, outcome } = result
+        const call = {
+          operation: `jobs.${name}`,
+          input,
+          ...('error' in result && { outcome: { error: result.error } }),
+        }
+        if (!recording.isOver)
+          add({
+            ...describe({ ...recording, calls: [call] }, secrets),
+            ...{ id, time, outcome, duration: performance.now() - start },
+            ...OF_ATTEMPT,
+            operation: call.operation,
+          })
+        return result
+      } finally {
+        end(recording)
       }
     },
 
@@ -102,6 +132,9 @@ export function createRecorder(app: App): RequestRecorder {
   }
 }
 
+/** What an attempt of a job lacks. */
+const OF_ATTEMPT = { method: '', path: '', protocol: 'job', status: null } as const
+
 const operationsWithSecrets = ({ resources }: App) =>
   new Set(
     Object.entries(resources).flatMap(([name, { procedures }]) =>
@@ -120,6 +153,7 @@ function describeRequest(request: IncomingMessage, response: ServerResponse, att
     operation: attributesOf(request)?.operation ?? null,
     protocol: protocolOf(path, response, headers['datastar-request'] !== undefined),
     status: response.writableFinished ? response.statusCode : null,
+    outcome: null,
   }
 }
 

@@ -1,10 +1,12 @@
 import { implement, ORPCError } from '@orpc/server'
 
+import { queuesOf } from '../app/resource.ts'
 import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
 import { isServer } from '../db/connection/open.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { listRows, listTables } from './data.ts'
+import type { ConsoleJobs } from './jobs.ts'
 import type { Outbox } from './outbox.ts'
 import { type People, samplePeople, type ServiceParts } from './people.ts'
 import { describeProcedures, validateInput } from './procedures.ts'
@@ -14,13 +16,14 @@ export interface ConsoleParts extends ServiceParts {
   recorder: RequestRecorder
   people: People
   outbox: Outbox
+  jobs: ConsoleJobs
   /** Returns the URL that signs a person in, by the secret of a link. */
   signInUrl: (secret: string) => string
 }
 
 /** Implements the procedures of the console. Only engine/console/server.ts serves the procedures, after its checks. */
 export function createConsoleRouter(parts: ConsoleParts) {
-  const { app, settings, db, notifications, recorder, people, outbox, signInUrl } = parts
+  const { app, settings, db, notifications, recorder, people, outbox, jobs, signInUrl } = parts
   const os = implement(consoleContract)
   const call = createCalls(parts, people)
   // On demand, because the conversion of all schemas takes time.
@@ -40,6 +43,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       people: SamplePerson.options.map((person) => ({ person, ...samplePeople[person] })),
       canSignIn: isAtLocalhost,
       samples: Object.keys(await importSamples(app)),
+      hasJobs: queuesOf(app).length > 0,
     })),
     procedures: {
       list: os.procedures.list.handler(listProcedures),
@@ -65,6 +69,12 @@ export function createConsoleRouter(parts: ConsoleParts) {
       watch: os.requests.watch.handler(({ signal }) => recorder.watch(signal)),
     },
     outbox: { list: os.outbox.list.handler(() => outbox.list()) },
+    jobs: {
+      list: os.jobs.list.handler(({ input }) => jobs.list(input)),
+      get: os.jobs.get.handler(({ input }) => jobs.get(input.id)),
+      retry: os.jobs.retry.handler(({ input }) => jobs.retry(input.id)),
+      runNow: os.jobs.runNow.handler(({ input }) => jobs.runNow(input.id)),
+    },
     data: {
       tables: os.data.tables.handler(() => listTables(db)),
       rows: os.data.rows.handler(({ input }) => listRows(db, input)),

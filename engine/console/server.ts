@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 
 import { createPageReader, POLICY } from '../http/endpoints/files.ts'
 import { createAccess, refusalOf } from './access.ts'
+import { createJobs } from './jobs.ts'
 import { createOutbox } from './outbox.ts'
 import { createPeople, type ServiceParts } from './people.ts'
 import type { RequestRecorder } from './recorder.ts'
@@ -75,11 +76,14 @@ export async function serveConsole(
   const access = createAccess({ secret, port })
   const people = createPeople(service)
   const outbox = createOutbox(settings)
+  const jobs = createJobs(service)
+  /** The HTML of e-mails by the folder of their addresses. */
+  const letters = { outbox: outbox.findHtml, mails: jobs.findMailHtml }
   // A link that signs a person in sets the cookie of the service at `localhost`: all ports of a host share cookies. The console is at
   // 127.0.0.1, so that the service does not receive the cookie of the console.
   const signInHost = `localhost:${port}`
   const signInUrl = (key: string) => `http://${signInHost}/sign-in?key=${key}`
-  const router = createConsoleRouter({ ...service, recorder, people, outbox, signInUrl })
+  const router = createConsoleRouter({ ...service, recorder, people, outbox, jobs, signInUrl })
   const rpc = new RPCHandler(router, { plugins: [new BodyLimitPlugin({ maxBodySize: MAX_BODY })] })
   const findFile = createPageReader('console')
 
@@ -133,8 +137,8 @@ export async function serveConsole(
   }
 
   async function sendFile(response: ServerResponse, path: string) {
-    const [, letter] = /^\/outbox\/([\da-f-]{36})$/.exec(path) ?? []
-    const html = letter === undefined ? undefined : await outbox.findHtml(letter)
+    const [, folder, letter = ''] = /^\/(outbox|mails)\/([\da-f-]{36})$/.exec(path) ?? []
+    const html = folder === undefined ? undefined : await letters[folder as keyof typeof letters](letter)
     if (html !== undefined) {
       response.setHeader('content-security-policy', LETTER_POLICY)
       response.setHeader('x-frame-options', 'SAMEORIGIN')

@@ -7,6 +7,7 @@ import type { Context, Log } from '../call/context.ts'
 import { type Announce, type Live, requireRecipient } from '../call/live-stream.ts'
 import type { Database } from '../db/connection/database.ts'
 import { lockAttempt, release } from '../db/jobs/queries.ts'
+import type { Recorder } from '../telemetry/recording.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { decode, type FetchedJob, type Queues } from './queues.ts'
 
@@ -17,6 +18,7 @@ export interface AttemptParts {
   settings: Context['settings']
   live: Pick<Live, 'announce'>
   insertMail: InsertMail
+  recorder?: Pick<Recorder, 'recordAttempt'> | undefined
   metrics?: { observeJob: (name: string, outcome: JobOutcome, seconds: number) => void } | undefined
 }
 
@@ -30,7 +32,18 @@ const STORE_INTERVAL = 1000
  * Runs an attempt, and stores how it ended. `end` aborts the attempt: at its timeout, and with `Stopping` when the instance stops.
  * A handler that ignores the signal continues, but its result is ignored.
  */
-export async function runAttempt(
+export function runAttempt(
+  parts: AttemptParts,
+  queues: Queues,
+  job: AnyJob,
+  fetched: FetchedJob,
+  end: AbortController,
+): Promise<JobAttempt> {
+  const run = () => runAndStore(parts, queues, job, fetched, end)
+  return parts.recorder?.recordAttempt({ name: fetched.name, input: fetched.data.input }, run) ?? run()
+}
+
+async function runAndStore(
   parts: AttemptParts,
   queues: Queues,
   job: AnyJob,

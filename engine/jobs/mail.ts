@@ -10,7 +10,7 @@ import type { InsertMail } from '../call/connection.ts'
 import type { ConsumeRateLimit } from '../call/context.ts'
 import { renderMail } from '../html/mail.ts'
 import { consumeLimit } from '../guard/access.ts'
-import { MAIL_QUEUE } from '../db/jobs/tables.ts'
+import { type JobData, MAIL_QUEUE } from '../db/jobs/tables.ts'
 import { networkOf } from '../guard/networks.ts'
 import { codesOfDelivery, type Email, type Mailer } from '../identity/mail.ts'
 import { negotiateLanguage } from '../texts/engine-texts.ts'
@@ -43,6 +43,10 @@ export const createMailJob = (frame: Frame, send: Mailer): AnyJob =>
       throw refusalOf(error)
     })
   })
+
+/** Writes the e-mail of a job, as the next attempt sends the e-mail. Throws if the template has mistakes. */
+export const composeStored = (frame: Frame, { input, meta }: JobData) =>
+  compose(frame, MailInput.parse(serializer.deserialize(input, [...meta])))
 
 /** Without the answer of the mail server, which can contain the address: dead jobs keep their error. */
 const refusalOf = (error: unknown) =>

@@ -32,7 +32,7 @@ export interface Recording {
   isOver: boolean
 }
 
-/** Records requests while a developer looks at the requests (engine/console/). */
+/** Records requests and attempts of jobs while a developer looks (engine/console/). */
 export interface Recorder {
   observeStatement: StatementObserver
   /** Returns a function that handles and records a request. Without a developer who looks, returns `handle` itself. */
@@ -42,6 +42,19 @@ export interface Recorder {
     attributesOf: AttributesOf,
     handle: () => void,
   ) => () => void
+  /** Runs and records an attempt of a job. Without a developer who looks, only runs the attempt. */
+  recordAttempt: <Result extends RecordedAttempt>(
+    job: { name: string; input: unknown },
+    run: () => Promise<Result>,
+  ) => Promise<Result>
+}
+
+/** The result of an attempt, as far as a recorder reads the result. */
+export interface RecordedAttempt {
+  /** The id of the job. */
+  id: string
+  outcome: 'completed' | 'failed' | 'dead' | 'released'
+  error?: unknown
 }
 
 /** The recording of the current request. Without a developer who looks, no request has a recording. */

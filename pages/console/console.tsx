@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import { overviewQuery } from './client.ts'
 import { Connection } from './connection.tsx'
 import { Data } from './data/data.tsx'
+import { Jobs } from './jobs/jobs.tsx'
 import { addressOf, type Place, usePlace, type View, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
 import { Procedures } from './procedures/procedures.tsx'
@@ -52,6 +53,7 @@ export function Console() {
             <ul>
               {Object.keys(views)
                 .filter(isName)
+                .filter((view) => view !== 'jobs' || overview?.hasJobs)
                 .map((view) => (
                   <li key={view}>
                     <a href={addressOf(view)} aria-current={view === place.view ? 'page' : undefined}>
@@ -84,6 +86,7 @@ export function Console() {
 function CurrentView({ place: { view, item, query } }: { place: Place }) {
   if (view === 'procedures') return <Procedures operation={item} />
   if (view === 'requests') return <Requests id={item} />
+  if (view === 'jobs') return <Jobs id={item} />
   if (view === 'outbox') return <Outbox />
   if (view === 'data') return <Data table={item} query={query} />
   return <Start />

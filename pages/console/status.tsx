@@ -33,8 +33,17 @@ const texts: Partial<Record<number, string>> = {
   504: 'Gateway Timeout',
 }
 
-/** A status with its text. Null for a request that the client closed before the answer. */
-export function Status({ status }: { status: number | null }) {
+/** The classes of the outcomes of an attempt of a job. */
+const outcomes = { completed: 'succeeded', failed: 'failed', dead: 'failed', released: 'closed' }
+
+interface Props {
+  status: number | null
+  outcome?: keyof typeof outcomes | null
+}
+
+/** A status with its text, or the outcome of an attempt. Null for a request that the client closed before the answer. */
+export function Status({ status, outcome }: Props) {
+  if (outcome) return <span className={`status ${outcomes[outcome]}`}>{outcome}</span>
   if (status === null) return <span className="status closed">closed</span>
   const kind = status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'succeeded'
   return (

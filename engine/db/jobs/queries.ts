@@ -136,50 +136,29 @@ export const advance = async (db: Database, until: Date, queues: readonly string
   return advanced.length > 0
 }
 
-const columns = {
-  id: jobRows.id,
-  name: jobRows.name,
-  state: jobRows.state,
-  attempts: sql`${jobRows.retryCount} + 1`.mapWith(Number),
-  createdOn: jobRows.createdOn,
-  completedOn: jobRows.completedOn,
-  error: sql<string | null>`${jobRows.output} ->> 'message'`,
+/** Runs dead jobs again, with all their attempts. Returns their queues. */
+export const retryDead = (db: Database, selection: { id?: string; queue?: string }) =>
+  db
+    .update(jobRows)
+    .set({ state: 'retry', retryCount: 0, startedOn: null, startAfter: sql`now()`, completedOn: null })
+    .where(
+      and(
+        eq(jobRows.state, 'failed'),
+        selection.id === undefined ? undefined : eq(jobRows.id, selection.id),
+        selection.queue === undefined ? undefined : eq(jobRows.name, selection.queue),
+      ),
+    )
+    .returning({ name: jobRows.name })
+
+/** Makes a waiting job due now. Returns whether the job waits. */
+export const makeDue = async (db: Database, id: string) => {
+  const due = await db
+    .update(jobRows)
+    .set({ startAfter: sql`now()` })
+    .where(and(eq(jobRows.id, id), isWaiting))
+    .returning({ id: jobRows.id })
+  return due.length > 0
 }
-
-/** Lists the dead jobs, oldest first. */
-export const listDead = (db: Database, limit: number, queue?: string) =>
-  db
-    .select(columns)
-    .from(jobRows)
-    .where(and(eq(jobRows.state, 'failed'), queue === undefined ? undefined : eq(jobRows.name, queue)))
-    .orderBy(asc(jobRows.completedOn), asc(jobRows.id))
-    .limit(limit)
-
-export type DeadJob = Awaited<ReturnType<typeof listDead>>[number]
-
-/** Counts the jobs of each queue by their states. */
-export const countStates = (db: Database) =>
-  db
-    .select({ name: jobRows.name, state: jobRows.state, count: sql`count(*)`.mapWith(Number) })
-    .from(jobRows)
-    .groupBy(jobRows.name, jobRows.state)
-    .orderBy(asc(jobRows.name), asc(jobRows.state))
-
-/** Runs dead jobs again, with all their attempts. Returns their number. */
-export const retryDead = async (db: Database, selection: { id?: string; queue?: string }) =>
-  (
-    await db
-      .update(jobRows)
-      .set({ state: 'retry', retryCount: 0, startedOn: null, startAfter: sql`now()`, completedOn: null })
-      .where(
-        and(
-          eq(jobRows.state, 'failed'),
-          selection.id === undefined ? undefined : eq(jobRows.id, selection.id),
-          selection.queue === undefined ? undefined : eq(jobRows.name, selection.queue),
-        ),
-      )
-      .returning({ id: jobRows.id })
-  ).length
 
 /**
  * Stores a schedule of this release. A new or changed schedule begins at `now`, so that a change runs no time of the past.

@@ -28,6 +28,7 @@ export const jobRows = schema.table('job', {
   data: jsonb().$type<JobData>(),
   state: state().notNull(),
   retryCount: integer().notNull(),
+  retryLimit: integer().notNull(),
   startAfter: timestamptz().notNull(),
   startedOn: timestamptz(),
   expireIn: interval().notNull(),

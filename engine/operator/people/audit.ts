@@ -4,6 +4,8 @@ import { z } from 'zod'
 import * as query from '../../db/accounts/audit.ts'
 import { findEmails } from '../../db/accounts/users.ts'
 import type { Position } from '../../db/pagination.ts'
+import { queuesOf } from '../../app/resource.ts'
+import { RETRY_ACTION } from '../jobs.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from '../command-context.ts'
 import type { CommandInput } from '../command-input.ts'
@@ -49,11 +51,12 @@ export async function list(context: CommandContext, { person, before, ...options
   })
 }
 
-/** Lists the actions that the procedures of the application record (`audit` in their metadata). */
+/** Lists the actions that the procedures of the application record (`audit` in their metadata), and the action on its jobs. */
 async function listDeclaredActions({ loadApp }: CommandContext) {
-  const { resources } = await loadApp()
-  const procedures = Object.values(resources).flatMap((resource) => Object.values(resource.procedures))
-  return [...new Set(procedures.flatMap((procedure) => metaOf(procedure).audit ?? []))]
+  const app = await loadApp()
+  const procedures = Object.values(app.resources).flatMap((resource) => Object.values(resource.procedures))
+  const declared = procedures.flatMap((procedure) => metaOf(procedure).audit ?? [])
+  return [...new Set([...declared, ...(queuesOf(app).length > 0 ? [RETRY_ACTION] : [])])]
 }
 
 /** Returns the value of an option. Throws an error if the value is not `expected`. */

@@ -49,6 +49,14 @@ test('tallystick jobs lists the dead jobs, and runs dead jobs again', async () =
     'There is no such dead job. For the ids, run: tallystick jobs',
   ])
   expect((await attemptsOf(label)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1])
+  const { lines } = await runOperatorCommand(
+    app,
+    { DATABASE_URL: databaseUrl },
+    'audit',
+    '--action',
+    'jobs.retry',
+  )
+  expect(lines).toEqual([expect.stringMatching(`jobs.retry  accepted  operator  -  -  deliver ${id}  -$`)])
 })
 
 test('the deletion of an account deletes its jobs, and no other ones', async () => {
@@ -90,7 +98,7 @@ test.each(Object.entries(databases))(
   },
 )
 
-test('the console does not show the jobs', async () => {
+test('the view of tables in the console does not show the jobs', async () => {
   const { client } = await startConsole({}, app)
 
   expect((await client.data.tables()).map(({ name }) => name)).not.toContain('job')

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
-import type { RecordedRequest } from '../../../engine/console/contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { client, isUnreachable, RETRY_DELAY } from '../client.ts'
 
 /** The number of requests that the page keeps. */

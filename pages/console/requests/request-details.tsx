@@ -1,13 +1,16 @@
 import { useEffect, useRef } from 'react'
 
-import type { RecordedError, RecordedRequest } from '../../../engine/console/contract.ts'
+import type { RecordedError, RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { Code, Copy, prettyJson } from '../copy.tsx'
 import { formatDate, formatDuration } from '../format.ts'
+import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
 
 /** The details of a request. The heading receives the focus. */
 export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {
-  const { id, method, path, operation, calls, status, time, person, app, protocol, duration } = request
+  const { id, method, path, operation, calls, status, outcome, time } = request
+  const { person, app, protocol, duration } = request
+  const isJob = protocol === 'job'
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -28,29 +31,39 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
           Close
         </button>
       </div>
-      <p className="route">
-        <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
-      </p>
+      {isJob ? (
+        <p>
+          <a href={addressOf('jobs', id)}>Show the job</a>
+        </p>
+      ) : (
+        <p className="route">
+          <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
+        </p>
+      )}
       <dl className="facts">
         <dt>Status</dt>
         <dd>
-          <Status status={status} />
+          <Status status={status} outcome={outcome} />
         </dd>
-        <dt>Request id</dt>
+        <dt>{isJob ? 'Job id' : 'Request id'}</dt>
         <dd className="row">
-          <code>{id}</code> <Copy text={id} what="the request id" />
+          <code>{id}</code> <Copy text={id} what={isJob ? 'the job id' : 'the request id'} />
         </dd>
         <dt>Time</dt>
         <dd>
           {formatDate(time)}, {formatDuration(duration)}
         </dd>
         <dt>Caller</dt>
-        <dd>{[person ?? 'signed out', app && `with the app ${app}`].filter(Boolean).join(' ')}</dd>
+        <dd>
+          {[person ?? (isJob ? 'none' : 'signed out'), app && `with the app ${app}`]
+            .filter(Boolean)
+            .join(' ')}
+        </dd>
         <dt>Protocol</dt>
         <dd>{protocol}</dd>
       </dl>
       {calls.map((call, index) => (
-        <Call key={`${id} ${index}`} call={call} isFailure={status !== null && status >= 500} />
+        <Call key={`${id} ${index}`} call={call} isFailure={isJob || (status !== null && status >= 500)} />
       ))}
       <Statements request={request} />
     </section>
@@ -115,7 +128,7 @@ function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolea
 
 function Statements({ request }: { request: RecordedRequest }) {
   const { statements, statementCount, databaseTime } = request
-  if (statementCount === 0) return <p className="muted">The request had no statements.</p>
+  if (statementCount === 0) return <p className="muted">No statements.</p>
   const longest = Math.max(...statements.map(({ duration }) => duration))
   return (
     <>

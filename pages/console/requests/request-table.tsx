@@ -1,4 +1,4 @@
-import type { RecordedRequest } from '../../../engine/console/contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { formatDuration, formatTime } from '../format.ts'
 import { Status } from '../status.tsx'
 
@@ -57,7 +57,7 @@ interface RowProps extends Pick<Props, 'onSelect'> {
 }
 
 function Row({ request, isSelected, onSelect }: RowProps) {
-  const { time, status, person, app, protocol } = request
+  const { time, status, outcome, person, app, protocol } = request
   const { duration, databaseTime, statementCount } = request
   return (
     <tr className={isSelected ? 'selected' : undefined}>
@@ -75,10 +75,10 @@ function Row({ request, isSelected, onSelect }: RowProps) {
         </button>
       </th>
       <td>
-        <Status status={status} />
+        <Status status={status} outcome={outcome} />
       </td>
       <td className="wide extra caller">
-        {person ?? <span className="muted">signed out</span>}
+        {person ?? <span className="muted">{protocol === 'job' ? 'none' : 'signed out'}</span>}
         {app && <small className="muted"> {app}</small>}
       </td>
       <td className="wide extra">{protocol}</td>

@@ -1,16 +1,20 @@
 import { useRef, useState } from 'react'
 
-import type { RecordedRequest } from '../../../engine/console/contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { clearRequests, findRequest, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
 
-const isError = ({ status }: RecordedRequest) => status === null || status >= 400
+const isError = ({ status, outcome }: RecordedRequest) =>
+  outcome ? outcome !== 'completed' : status === null || status >= 400
 
-function matches({ operation, path, person, app, status, protocol }: RecordedRequest, filter: string) {
-  const text = [operation, path, person, app, protocol, status ?? 'closed'].join(' ').toLowerCase()
+function matches({ id, operation, path, person, app, ...request }: RecordedRequest, filter: string) {
+  const { status, outcome, protocol } = request
+  const text = [id, operation, path, person, app, protocol, outcome ?? status ?? 'closed']
+    .join(' ')
+    .toLowerCase()
   return filter
     .toLowerCase()
     .split(/\s+/)

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+
+// What the console records of a request or of an attempt of a job.
+
+const RecordedError = z.object({
+  type: z.string(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  /** The failed statement, without its parameters. */
+  statement: z.string().optional(),
+  stack: z.string().optional(),
+  /** The cause of the error, which can have a cause itself. */
+  get cause() {
+    return RecordedError.optional()
+  },
+})
+export type RecordedError = z.infer<typeof RecordedError>
+
+export const RecordedRequest = z.object({
+  /** The id of the request, or of the job. */
+  id: z.string(),
+  /** Milliseconds since 1970. */
+  time: z.number(),
+  /** Empty for an attempt of a job. */
+  method: z.string(),
+  /** Without the query. Empty for an attempt of a job. */
+  path: z.string(),
+  /** `books.create`, or `jobs.remind` for an attempt of a job. */
+  operation: z.string().nullable(),
+  protocol: z.enum(['REST', 'RPC', 'MCP', 'Datastar', 'other', 'job']),
+  /** The e-mail address of the person. */
+  person: z.string().nullable(),
+  /** The id of the app, if the caller has an access token. */
+  app: z.string().nullable(),
+  /** Null if the client closed the connection before the answer, and for an attempt of a job. */
+  status: z.number().nullable(),
+  /** How an attempt of a job ended. Null for a request. */
+  outcome: z.enum(['completed', 'failed', 'dead', 'released']).nullable(),
+  /** In milliseconds. */
+  duration: z.number(),
+  /** The sum of the statements, in milliseconds. */
+  databaseTime: z.number(),
+  statementCount: z.number(),
+  statements: z.array(
+    z.object({ name: z.string(), text: z.string(), duration: z.number(), failed: z.boolean() }),
+  ),
+  calls: z.array(
+    z.object({
+      operation: z.string(),
+      /** JSON with secrets removed, or null. Cut at a limit. */
+      input: z.string().nullable(),
+      output: z.string().nullable(),
+      error: RecordedError.nullable(),
+    }),
+  ),
+})
+export type RecordedRequest = z.infer<typeof RecordedRequest>

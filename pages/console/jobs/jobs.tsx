@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import type { JobList, JobState } from '../../../engine/console/jobs-contract.ts'
+import { client } from '../client.ts'
+import { addressOf } from '../location.ts'
+import { Loaded } from '../problem.tsx'
+import { Segments } from '../procedures/segments.tsx'
+import { JobDetails } from './job-details.tsx'
+import { JobTable } from './job-table.tsx'
+
+/** Time between two requests for the jobs, in milliseconds. */
+const INTERVAL = 2000
+
+type Choice = JobState | 'all'
+const labels: Record<Choice, string> = {
+  all: 'All',
+  waiting: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  dead: 'Dead',
+}
+
+/** Adds the number of jobs to the labels of the states. */
+function labelsWith(counts: JobList['counts'], queue: string | null) {
+  const numberOf = (choice: string) =>
+    counts
+      .filter((each) => (choice === 'all' || each.state === choice) && (!queue || each.queue === queue))
+      .reduce((sum, { count }) => sum + count, 0)
+  const entries = Object.entries(labels).map(([choice, label]) => [choice, `${label} ${numberOf(choice)}`])
+  return { ...labels, ...(Object.fromEntries(entries) as Partial<typeof labels>) }
+}
+
+/** The jobs and the e-mails of the application, and the job with the id. */
+export function Jobs({ id }: { id: string }) {
+  const [choice, setChoice] = useState<Choice>('all')
+  const [queue, setQueue] = useState<string | null>(null)
+  const request = { state: choice === 'all' ? null : choice, queue }
+  const query = useQuery({
+    queryKey: ['jobs', request],
+    queryFn: ({ signal }) => client.jobs.list(request, { signal }),
+    placeholderData: (previous) => previous,
+    refetchInterval: INTERVAL,
+  })
+  return (
+    <Loaded query={query}>
+      {({ counts, jobs }) => (
+        <>
+          <div className="row head">
+            <h2>Jobs</h2>
+            <span className="grow" />
+            <Segments
+              legend="State"
+              options={labelsWith(counts, queue)}
+              value={choice}
+              onChange={setChoice}
+            />
+            <QueueSelect counts={counts} queue={queue} onChange={setQueue} />
+          </div>
+          <div className={id ? 'requests has-detail' : 'requests'}>
+            {jobs.length > 0 ? (
+              <JobTable jobs={jobs} selected={id} />
+            ) : (
+              <section className="empty">
+                <p className="muted">
+                  {counts.length > 0
+                    ? 'No job has this state.'
+                    : 'No jobs yet. A job appears here once it is enqueued.'}
+                </p>
+              </section>
+            )}
+            {id && (
+              <JobDetails
+                key={id}
+                id={id}
+                onClose={() => {
+                  location.hash = addressOf('jobs')
+                }}
+              />
+            )}
+          </div>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+interface QueueSelectProps {
+  counts: JobList['counts']
+  queue: string | null
+  onChange: (queue: string | null) => void
+}
+
+const QueueSelect = ({ counts, queue, onChange }: QueueSelectProps) => (
+  <select
+    aria-label="Queue"
+    value={queue ?? ''}
+    onChange={({ target }) => {
+      onChange(target.value || null)
+    }}
+  >
+    <option value="">All queues</option>
+    {[...new Set(counts.map((each) => each.queue))].map((name) => (
+      <option key={name}>{name}</option>
+    ))}
+  </select>
+)
