@@ -55,6 +55,7 @@ const defaults: Record<string, string | number | boolean | string[] | undefined>
   LOG_LEVEL: settings.logLevel,
   LIMITS: Object.keys(settings.limitPoints),
   RATE_LIMITS: settings.rateLimits,
+  CONSOLE: settings.console,
   METRICS_PORT: settings.metricsPort,
   WORKERS: settings.workers,
   MAX_REQUESTS: settings.maxRequests,

@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { BodyLimitPlugin, RPCHandler } from '@orpc/server/node'
+import { htmlEscape } from 'escape-goat'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -48,8 +49,22 @@ const HEADERS: Record<string, string> = {
   'x-frame-options': 'DENY',
 }
 
+const HTML = 'text/html; charset=utf-8'
 const NOTHING = 'Nothing is here'
-const CLOSED = 'This console needs the address that the service printed. Open the newest address.'
+
+/** The answer without a cookie. Without styles, because the files of the console need the cookie. */
+const closedPage = (origin: string) => htmlEscape`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>The console is closed</title>
+<h1>The console is closed in this browser</h1>
+<p>The service prints the address of the console on its terminal. Open the newest address, which looks like this:</p>
+<pre>${origin}/?key=…</pre>
+<p>An address opens the console once. The browser then has access for twelve hours, and the terminal shows the next address.</p>
+<p>If the terminal shows no address, start the service again: <code>npm run dev</code></p>
+</html>`
 
 export interface RunningConsole {
   /** Returns the URL that opens the console once. */
@@ -105,10 +120,14 @@ export async function serveConsole(
     const path = pathname.startsWith(`${access.folder}/`) ? pathname.slice(access.folder.length) : undefined
     if (isSignIn) await signIn(response, key)
     else if (pathname === '/' && key !== '') openConsole(response, key)
-    else if (!access.hasCookie(request)) send(response, 401, CLOSED)
+    else if (!access.hasCookie(request)) sendClosed(response)
     else if (path === undefined) send(response, 404, NOTHING)
     else if (method === 'POST') await callProcedure(request, response)
     else await sendFile(response, path)
+  }
+
+  const sendClosed = (response: ServerResponse) => {
+    send(response, 401, closedPage(access.origin), HTML)
   }
 
   async function signIn(response: ServerResponse, key: string) {
@@ -121,7 +140,7 @@ export async function serveConsole(
   function openConsole(response: ServerResponse, key: string) {
     const cookie = access.useKey(key)
     if (cookie === undefined) {
-      send(response, 401, CLOSED)
+      sendClosed(response)
       return
     }
     redirect(response, `${access.folder}/`, [cookie])
@@ -142,7 +161,7 @@ export async function serveConsole(
     if (html !== undefined) {
       response.setHeader('content-security-policy', LETTER_POLICY)
       response.setHeader('x-frame-options', 'SAMEORIGIN')
-      send(response, 200, html, 'text/html; charset=utf-8')
+      send(response, 200, html, HTML)
       return
     }
     const file = findFile(path === '/' ? 'index.html' : path.replace('/console/', ''))

@@ -100,6 +100,7 @@ const Variables = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LIMITS: list,
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  CONSOLE: z.enum(['on', 'off']).default('on'),
   METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   WORKERS: z.coerce.number().int().min(1).max(256).default(1),
   MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
@@ -217,6 +218,8 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     rateLimits: env.RATE_LIMITS === 'on',
     /** Points that override the points of rate limits. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
+    /** Whether the service may have the console for developers (engine/console/). */
+    console: env.CONSOLE === 'on',
     /** Port of `/metrics`, on the address `host`. If unset, no metrics are collected. */
     metricsPort: env.METRICS_PORT,
     /** Number of processes that serve requests on `port`. */

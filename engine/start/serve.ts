@@ -43,16 +43,17 @@ const HOUR = 3_600_000
 const SETTINGS_OF_DEPLOYMENTS = ['NODE_ENV', 'HOST', 'BASE_URL', 'DATABASE_URL', 'TRUSTED_PROXIES']
 
 /**
- * Returns whether the service may have the console for developers. `tallystick dev` always starts the console.
+ * Returns whether the service may have the console for developers. `CONSOLE=off` disables the console.
  *
  * @example
  * const hasConsole = mayHaveConsole(process.env, settings, false)
  */
 export const mayHaveConsole = (
   environment: NodeJS.ProcessEnv,
-  { production, workers }: Pick<Settings, 'production' | 'workers'>,
+  { console, production, workers }: Pick<Settings, 'console' | 'production' | 'workers'>,
   isDevelopment: boolean,
 ) =>
+  console &&
   !production &&
   workers === 1 &&
   (isDevelopment || SETTINGS_OF_DEPLOYMENTS.every((name) => (environment[name] ?? '') === ''))

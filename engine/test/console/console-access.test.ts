@@ -66,6 +66,15 @@ describe('the cookie', () => {
     expect([reading.status, changing.status]).toEqual([401, 401])
   })
 
+  test('is explained by a page without scripts to a browser that has none', async () => {
+    const { status, headers, body } = await ask('GET', '/')
+
+    expect([status, headers['content-type']]).toEqual([401, 'text/html; charset=utf-8'])
+    expect(body.toString()).toContain(`<pre>${origin}/?key=…</pre>`)
+    expect(body.toString()).not.toMatch(/<script|<style|<link/)
+    expect(body.toString()).not.toContain(new URL(developerConsole.address()).searchParams.get('key'))
+  })
+
   test('opens the procedures', async () => {
     expect((await ask('POST', '/rpc/overview', post, '{}')).status).toBe(200)
   })
@@ -273,7 +282,7 @@ describe('an answer', () => {
 })
 
 describe('the service', () => {
-  const local = { production: false, workers: 1 }
+  const local = { console: true, production: false, workers: 1 }
   const settings = ['NODE_ENV', 'HOST', 'BASE_URL', 'DATABASE_URL', 'TRUSTED_PROXIES']
 
   test('has a console after `start` without settings', () => {
@@ -290,10 +299,12 @@ describe('the service', () => {
   })
 
   test.each([
-    [{ production: true, workers: 1 }, false],
-    [{ production: true, workers: 1 }, true],
-    [{ production: false, workers: 2 }, false],
-    [{ production: false, workers: 2 }, true],
+    [{ console: true, production: true, workers: 1 }, false],
+    [{ console: true, production: true, workers: 1 }, true],
+    [{ console: true, production: false, workers: 2 }, false],
+    [{ console: true, production: false, workers: 2 }, true],
+    [{ console: false, production: false, workers: 1 }, false],
+    [{ console: false, production: false, workers: 1 }, true],
   ])('has no console with %j', (given, isDevelopment) => {
     expect(mayHaveConsole({}, given, isDevelopment)).toBe(false)
   })
