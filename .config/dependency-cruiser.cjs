@@ -121,7 +121,9 @@ module.exports = {
     only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', pageEntries, '^src/messages/']),
 
     // The page of the console.
-    only('console-page', '^pages/console/', ['^engine/console/(bounds|contract|jobs-contract|requests-contract)\\.ts$']),
+    only('console-page', '^pages/console/', [
+      '^engine/console/(bounds|contract|jobs-contract|requests-contract)\\.ts$',
+    ]),
     {
       name: 'console-page-types',
       comment: 'The page has only the types of the contract, so that the page contains no schemas.',

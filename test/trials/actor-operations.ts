@@ -10,7 +10,7 @@ export type ActorOperation = (actor: Actor, context: ActorContext, turn: number)
 /** Maximum number of tasks, and of notes. An actor with so many deletes the oldest task or note. */
 const ROW_LIMIT = 15
 
-type Send<Value> = (call: { context: Required<Omit<CallContext, 'onRetry'>> }) => Promise<Value>
+type Send<Value> = (call: { context: Required<Pick<CallContext, 'headers' | 'reply'>> }) => Promise<Value>
 
 const callWith = (headers: Record<string, string>) => ({
   context: { headers, reply: new Map<string, string | string[]>() },
