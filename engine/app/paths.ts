@@ -15,6 +15,17 @@ const isParameter = (segment: string) => segment.startsWith('{')
 /** Returns the names of the parameters in a path, in their order. */
 export const parametersOf = (path: string) => Array.from(path.matchAll(PARAMETER), ([, name = '']) => name)
 
+/** Returns whether a path of a request has the form of a path with parameters. */
+export function matchesPath(requested: string, path: string) {
+  const [values, segments] = [segmentsOf(requested), segmentsOf(path)]
+  return (
+    values.length === segments.length &&
+    segments.every((segment, index) =>
+      isParameter(segment) ? values[index] !== '' : values[index] === segment,
+    )
+  )
+}
+
 /** Returns whether two paths answer the same requests, so that only their methods can distinguish them. */
 export const isSamePlace = (one: string, other: string) => withoutNames(one) === withoutNames(other)
 

@@ -162,6 +162,36 @@ describe('a new project', { timeout: 300_000 }, () => {
     })
   })
 
+  test('answers the path of a view with parameters with the page', async () => {
+    const views = join(project, 'app/views.ts')
+    const idea = join(project, 'app/views/idea.tsx')
+    const code = await readFile(views, 'utf8')
+    onTestFinished(async () => {
+      await writeFile(views, code)
+      await rm(idea)
+    })
+    await writeFile(
+      idea,
+      "import { view } from 'tallystick-dev/page'\n" +
+        "export const idea = view({ path: '/ideas/{id}', title: 'home', access: 'public', Content: Idea })\n" +
+        'function Idea({ id }: { id: string }) {\n  return <p>{id}</p>\n}\n',
+    )
+    await writeFile(
+      views,
+      `import { idea } from './views/idea.tsx'\n${code.replace('  ideas,\n', '  ideas,\n  idea,\n')}`,
+    )
+    const call = createFetch({ origin: await start({ DATA_DIR: await mkdtemp(join(folder, 'data-')) }) })
+
+    const home = await call('GET', '/')
+    const one = await call('GET', '/ideas/7')
+
+    expect(one).toMatchObject({ status: 200, body: home.body })
+    expect(await call('POST', '/ideas/7')).toMatchObject({ status: 404 })
+    expect(await call('GET', '/ideas/')).toMatchObject({ status: 404 })
+    expect(await call('GET', '/ideas/7/more')).toMatchObject({ status: 404 })
+    expect(await call('GET', '/api/ideas')).toMatchObject({ status: 401 })
+  })
+
   test('starts with a PostgreSQL server, over the patched driver', async () => {
     await useProject({ DATABASE_URL: await temporaryDatabase('template0') })
   })

@@ -5,9 +5,17 @@ import { requireContext } from './context.ts'
 import type { AppTexts } from './language.tsx'
 import type { Message } from './texts.ts'
 
-interface ViewOptions<Texts extends string, Topic extends string> {
-  /** The path of the view, as a text literal: the build reads the paths from the sources. `/` is the start page. */
-  path: `/${string}`
+/** The parameters in a path, as properties of the content: `{ id: string }` for `/tickets/{id}`. */
+type Parameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Record<Name, string> & Parameters<Rest>
+  : object
+
+interface ViewOptions<Texts extends string, Topic extends string, Path extends string> {
+  /**
+   * The path of the view, as a text literal: the build reads the paths from the sources. `/` is the start page. A view with
+   * parameters, such as `/tickets/{id}`, has no link in the navigation, and its content receives the values.
+   */
+  path: Path
   /** The name of the text in the navigation and in the title of the window. */
   title: Message | NoInfer<Texts>
   /** The icon of the link on narrow screens. By default, a sheet of paper. */
@@ -20,12 +28,17 @@ interface ViewOptions<Texts extends string, Topic extends string> {
   topics?: readonly Topic[]
   /** The texts of the view. A text with the name of a text of every page replaces that text in the view. */
   texts?: AppTexts<Texts>
-  Content: ComponentType
+  Content: ComponentType<Parameters<Path>>
 }
 
 /** A view of the page, from `view`. */
-export interface View<Topic extends string = string> extends Omit<ViewOptions<never, Topic>, 'title'> {
+export interface View<Topic extends string = string> extends Omit<
+  ViewOptions<never, Topic, string>,
+  'title' | 'Content'
+> {
   title: string
+  /** Receives the values of the parameters in the path. */
+  Content: ComponentType
 }
 
 /**
@@ -34,10 +47,23 @@ export interface View<Topic extends string = string> extends Omit<ViewOptions<ne
  *
  * @example
  * export const ideas = view({ path: '/ideas', title: 'ideas', access: 'signedIn', topics: ['ideas'], texts, Content: Ideas })
+ * export const idea = view({ path: '/ideas/{id}', title: 'idea', access: 'signedIn', texts, Content: ({ id }) => <Idea id={Number(id)} /> })
  */
-export const view = <Texts extends string = never, const Topic extends string = never>(
-  options: ViewOptions<Texts, Topic>,
-): View<Topic> => options
+export const view = <
+  const Path extends `/${string}`,
+  Texts extends string = never,
+  const Topic extends string = never,
+>({
+  Content,
+  ...options
+}: ViewOptions<Texts, Topic, Path>): View<Topic> => ({
+  ...options,
+  // The frame passes the parameters of the path.
+  Content: Content as ComponentType,
+})
+
+/** Returns whether a path has parameters. */
+export const hasParameters = (path: string) => path.includes('{')
 
 type TopicOf<Views extends readonly View[]> = NonNullable<Views[number]['topics']>[number]
 

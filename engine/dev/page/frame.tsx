@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useRef } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link, matchRoute, useLocation, useRouter } from 'wouter'
 
 import { lastNavigation } from './address.ts'
 import { type Session, sessionQuery } from './auth.ts'
@@ -12,7 +12,7 @@ import { PlainFrame } from './components/plain-frame.tsx'
 import { isOpen, useHasEnded } from './components/session/session.tsx'
 import { SignIn } from './components/session/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
-import { useDefinition } from './definition.ts'
+import { hasParameters, useDefinition, type View } from './definition.ts'
 import { Header } from './header.tsx'
 import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
 
@@ -30,7 +30,7 @@ export function Frame() {
   const open = views.filter((view) => isOpen(view, session))
   return (
     <Live userId={session?.user.id} views={open}>
-      <Header session={session} views={open} />
+      <Header session={session} views={open.filter(({ path }) => !hasParameters(path))} />
       <Content session={session} />
       <Undo />
       <Footer />
@@ -39,11 +39,22 @@ export function Frame() {
   )
 }
 
+/** Returns the view at the address, with the values of the parameters in its path. A path without parameters has priority. */
+function useView() {
+  const { views } = useDefinition()
+  const [location] = useLocation()
+  const { parser } = useRouter()
+  const found = (view: View) => matchRoute(parser, view.path.replaceAll(/\{(\w+)\}/g, ':$1'), location)
+  const view = views.find(({ path }) => path === location) ?? views.find((each) => found(each)[0])
+  const { ...parameters } = view && found(view)[1]
+  return { view, parameters }
+}
+
 function Content({ session }: { session: Session | null }) {
   const { t, languageOf } = useAppLanguage()
-  const { name, views } = useDefinition()
+  const { name } = useDefinition()
   const [location] = useLocation()
-  const view = views.find(({ path }) => path === location)
+  const { view, parameters } = useView()
   const title = view && location !== '/' && languageOf(view.texts).t(view.title)
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
@@ -77,7 +88,7 @@ function Content({ session }: { session: Session | null }) {
     if (isOpen(view, session))
       return (
         <LanguageContext value={languageOf(view.texts)}>
-          <view.Content key={session?.session.id} />
+          <view.Content key={session?.session.id} {...parameters} />
         </LanguageContext>
       )
     return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />

@@ -29,7 +29,10 @@ export function Header({ session, views }: { session: Session | null; views: rea
   const menu = useRef<HTMLUListElement>(null)
   const link = ({ path, title, texts, Icon = DocumentIcon }: View) => (
     <li key={path}>
-      <Link href={path} aria-current={location === path ? 'page' : undefined}>
+      <Link
+        href={path}
+        aria-current={location === path ? 'page' : location.startsWith(`${path}/`) || undefined}
+      >
         <Icon />
         {languageOf(texts).t(title)}
       </Link>

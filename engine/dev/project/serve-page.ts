@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServer, type ProxyOptions } from 'vite'
 
+import { matchesPath } from '../../app/paths.ts'
 import { findFreePort, SERVICE_HOST } from './addresses.ts'
 import { createServedFiles } from './served-files.ts'
 import { readPagePaths, viteConfig } from './vite.ts'
@@ -81,7 +82,7 @@ function createPathCheck() {
         // The file is being edited. The build, and the next start, say what is wrong.
       }
     }
-    return paths.includes(path)
+    return paths.some((each) => each === path || matchesPath(path, each))
   }
 }
 

@@ -1,13 +1,22 @@
+import { matchesPath, parametersOf } from '../../app/paths.ts'
 import type { Protocol } from '../server/protocol.ts'
 import { isNavigation } from '../server/request.ts'
+import type { BuiltInEndpoints } from './endpoints.ts'
 import { createNotFoundPage } from './files.ts'
 
 /**
- * Creates the answer to a browser that opens an unknown path: a page with status 404. Other callers receive JSON, as do
- * browsers if the application has no page.
+ * Creates the answer for a path that no protocol has: the page for the path of a view with parameters, and a page with status 404
+ * for a browser that opens another path. Other callers receive JSON, as do browsers if the application has no page.
  */
-export function createUnknownPaths(): Protocol {
+export function createUnknownPaths(builtIn: BuiltInEndpoints): Protocol {
+  const views = Object.entries(builtIn).filter(([path]) => parametersOf(path).length > 0)
   const page = createNotFoundPage('app')
-  return async (call, response) =>
-    page !== undefined && isNavigation(call.request, call.path) && page.answer(call, response)
+  return async (call, response) => {
+    const view = call.method === 'GET' ? views.find(([path]) => matchesPath(call.path, path)) : undefined
+    if (!view)
+      return page !== undefined && isNavigation(call.request, call.path) && page.answer(call, response)
+    const [path, endpoint] = view
+    call.context.attributes.operation = path
+    return endpoint.answer(call, response)
+  }
 }

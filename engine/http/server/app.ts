@@ -88,7 +88,7 @@ export function createApp(services: Services): Server {
     // The answer of the endpoint.
     endpoints.answer,
     // The call, and its answer by the first protocol that has the path (404, 405, 415).
-    createDispatch(protocols, createCall, setAttributes),
+    createDispatch(protocols, createUnknownPaths(builtIn), createCall, setAttributes),
   ]
 
   const receive = (exchange: Exchange) => {
@@ -189,15 +189,15 @@ const createProtocols = (
 ]
 
 /**
- * Creates the step that answers by the first protocol that has the path with the method. Otherwise, a browser receives the
- * page for unknown paths, and other callers 404, or 405 if a protocol has the path with another method.
+ * Creates the step that answers by the first protocol that has the path with the method. Otherwise, `answerUnknown`
+ * answers, or callers receive 404, or 405 if a protocol has the path with another method.
  */
 function createDispatch(
   protocols: readonly (readonly [prefix: string, protocol: Protocol])[],
+  answerUnknown: Protocol,
   createCall: (exchange: Exchange) => Call,
   setAttributes: (exchange: Exchange, call: Call) => void,
 ): AsyncStep {
-  const answerBrowser = createUnknownPaths()
   return async (exchange) => {
     const call = createCall(exchange)
     setAttributes(exchange, call)
@@ -210,7 +210,7 @@ function createDispatch(
       methods.push(...(protocol.methodsAt?.(call) ?? []))
     }
     if (methods.length === 0) {
-      if (await answerBrowser(call, response)) return true
+      if (await answerUnknown(call, response)) return true
       throw notFound()
     }
     // 404 and 405 have priority over the refusal of a body (415). Without a refusal, a protocol has the path, but not this call.

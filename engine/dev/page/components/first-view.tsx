@@ -1,6 +1,6 @@
 import { useId } from 'react'
 
-import { useDefinition } from '../definition.ts'
+import { hasParameters, useDefinition } from '../definition.ts'
 import { LanguageContext, useAppLanguage } from '../language.tsx'
 import { accountViews } from '../views.ts'
 import { isOpen, useSession } from './session/session.tsx'
@@ -19,7 +19,10 @@ export function FirstView() {
   const { views } = useDefinition()
   const session = useSession()
   const titleId = useId()
-  const view = views.find((each) => each.path !== '/' && !ofAccount.has(each.path) && isOpen(each, session))
+  const view = views.find(
+    (each) =>
+      each.path !== '/' && !ofAccount.has(each.path) && !hasParameters(each.path) && isOpen(each, session),
+  )
   if (!view) return null
   const language = languageOf(view.texts)
   return (
