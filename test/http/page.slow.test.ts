@@ -31,6 +31,12 @@ describe('the page', () => {
     expect(unchanged.status).toBe(304)
   })
 
+  test('has an icon that browsers keep for an hour, because they request it several times for one page', async () => {
+    const { status, headers } = await call('GET', '/icon.svg')
+
+    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=3600'])
+  })
+
   test('allows scripts, styles and requests of its own origin only', async () => {
     const { headers } = await call('GET', '/')
 

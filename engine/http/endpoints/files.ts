@@ -105,8 +105,8 @@ export const POLICY = [
 /**
  * Creates the endpoints of a built page: `index.html` at `path`, and each other file at its own path below, without the
  * extension `.html`. Only files that exist at the start have an endpoint, so a request cannot reach other files. The
- * names of the files in `assets/` contain a content hash: caches may store these files forever. All other files are
- * revalidated. A page that is not built has no endpoints.
+ * names of the files in `assets/` contain a content hash: caches may store these files forever. Documents are revalidated, and all
+ * other files after an hour: browsers request the icon several times for one page. A page that is not built has no endpoints.
  */
 export function createPageEndpoints(name: string, path: string): BuiltInEndpoints {
   const files = listFiles(name)
@@ -159,7 +159,11 @@ function createPageFile(name: string, file: string, files: ReadonlySet<string>, 
   if (type === undefined) return undefined
   return createFileEndpoint({
     type,
-    cacheControl: file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    cacheControl: file.startsWith('assets/')
+      ? 'public, max-age=31536000, immutable'
+      : type === TYPES['.html']
+        ? 'no-cache'
+        : 'public, max-age=3600',
     load: (coding) => {
       const copy = coding ? file + EXTENSIONS[coding] : file
       return files.has(copy) ? readFile(join(folderOf(name), copy)) : undefined
