@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { makeFolderPrivate, makePrivate } from '../db/connection/private.ts'
+import { codeOf } from '../db/errors.ts'
 
 /** Minimum length of AUTH_SECRET, in characters. */
 export const MIN_SECRET = 32
@@ -14,11 +15,7 @@ export const MIN_SECRET = 32
 export function loadOrCreateSecret(folder: string) {
   const file = join(folder, 'auth-secret')
   makeFolderPrivate(folder)
-  try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
+  if (!existsSync(file)) createSecret(file)
   makePrivate(file, 0o600)
   const secret = readFileSync(file, 'utf8')
   // After a full disk or a power failure, the file can be empty. With an empty secret, better-auth would use its
@@ -28,4 +25,17 @@ export function loadOrCreateSecret(folder: string) {
       `${file} has fewer than ${MIN_SECRET} characters. Delete the file, which ends all sessions, or set AUTH_SECRET.`,
     )
   return secret
+}
+
+/** Another process can create the file at the same time, and never reads a part of it: the name appears with the content. */
+function createSecret(file: string) {
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft)
+  }
 }

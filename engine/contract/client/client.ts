@@ -58,7 +58,7 @@ export type RpcClientOptions<Context extends CallContext = CallContext> = Client
 
 /** Makes browsers send the session cookie to another origin. The service must trust the origin of the page. */
 const withCookies: NonNullable<ClientOptions['fetch']> = (request, init, { context }) =>
-  fetch(request, { ...init, credentials: 'include', ...(context.keepalive && { keepalive: true }) })
+  fetch(request, { ...init, credentials: 'include', keepalive: !!context.keepalive })
 
 type LinkOptions = Required<OpenAPILinkOptions<CallContext>>
 /** Runs around a call, before the input becomes a request. */
