@@ -57,8 +57,11 @@ export type RpcClientOptions<Context extends CallContext = CallContext> = Client
   Pick<RPCLinkOptions<Context>, 'plugins'>
 
 /** Makes browsers send the session cookie to another origin. The service must trust the origin of the page. */
-const withCookies: NonNullable<ClientOptions['fetch']> = (request, init, { context }) =>
-  fetch(request, { ...init, credentials: 'include', keepalive: !!context.keepalive })
+const withCookies: NonNullable<ClientOptions['fetch']> = (
+  request,
+  init,
+  { context: { keepalive = false } },
+) => fetch(request, { ...init, credentials: 'include', keepalive })
 
 type LinkOptions = Required<OpenAPILinkOptions<CallContext>>
 /** Runs around a call, before the input becomes a request. */
