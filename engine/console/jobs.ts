@@ -30,9 +30,9 @@ export type ConsoleJobs = ReturnType<typeof createJobs>
 
 /** Reads the jobs of an application, runs dead jobs again, and makes waiting jobs due. */
 export function createJobs({ app, db, settings }: ServiceParts) {
+  const hasJobs = queuesOf(app).length > 0
   const requireJobs = () => {
-    if (queuesOf(app).length === 0)
-      throw new ORPCError('NOT_FOUND', { message: 'The application has no jobs' })
+    if (!hasJobs) throw new ORPCError('NOT_FOUND', { message: 'The application has no jobs' })
   }
 
   async function find(id: string) {
@@ -92,7 +92,7 @@ export function createJobs({ app, db, settings }: ServiceParts) {
 
     /** Returns the HTML of the e-mail that a job sends. Undefined without such a job. */
     async findMailHtml(id: string): Promise<string | undefined> {
-      if (queuesOf(app).length === 0 || !z.uuid().safeParse(id).success) return undefined
+      if (!hasJobs || !z.uuid().safeParse(id).success) return undefined
       const job = await query.find(db, id)
       return job && compose(job)?.html
     },

@@ -104,8 +104,11 @@ export function createRecorder(app: App): RequestRecorder {
         if (!recording.isOver)
           add({
             ...describe({ ...recording, calls: [call] }, secrets),
-            ...{ id, time, outcome, duration: performance.now() - start },
             ...OF_ATTEMPT,
+            id,
+            time,
+            outcome,
+            duration: performance.now() - start,
             operation: call.operation,
           })
         return result

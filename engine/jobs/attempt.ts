@@ -32,15 +32,10 @@ const STORE_INTERVAL = 1000
  * Runs an attempt, and stores how it ended. `end` aborts the attempt: at its timeout, and with `Stopping` when the instance stops.
  * A handler that ignores the signal continues, but its result is ignored.
  */
-export function runAttempt(
-  parts: AttemptParts,
-  queues: Queues,
-  job: AnyJob,
-  fetched: FetchedJob,
-  end: AbortController,
-): Promise<JobAttempt> {
-  const run = () => runAndStore(parts, queues, job, fetched, end)
-  return parts.recorder?.recordAttempt({ name: fetched.name, input: fetched.data.input }, run) ?? run()
+export function runAttempt(...parameters: Parameters<typeof runAndStore>): Promise<JobAttempt> {
+  const [{ recorder }, , , { name, data }] = parameters
+  const run = () => runAndStore(...parameters)
+  return recorder?.recordAttempt({ name, input: data.input }, run) ?? run()
 }
 
 async function runAndStore(

@@ -4,9 +4,8 @@ import { expect, test } from 'vitest'
 
 import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { cookieOf } from '../../engine/dev/testing/index.ts'
 import { findViolations, forbidProblems, openContext, useBrowser } from '../fixtures/browser.ts'
-import { createProject, startDevelopment } from '../fixtures/development.ts'
+import { createProject, signInByTerminal, startDevelopment } from '../fixtures/development.ts'
 
 useBrowser()
 
@@ -46,14 +45,8 @@ async function startProject() {
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const { output } = await startDevelopment(project, { PORT: String(port) })
-  const call = createFetch({ origin })
   await expect.poll(output, { timeout: 120_000 }).toMatch(/Console +http/)
-  const email = 'ada@example.com'
-  await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-  await expect.poll(output).toContain('is your sign-in code')
-  const otp = /(\d{6}) is your sign-in code/.exec(output())?.[1]
-  const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
-  return { origin, call, cookie: cookieOf(headers) }
+  return { origin, call: createFetch({ origin }), cookie: await signInByTerminal(origin, output) }
 }
 
 test('the page of a new project lists, adds and deletes, and shows an item at its own path', async () => {

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest'
 
 import { createAccess } from '../../engine/console/access.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { cookieOf } from '../../engine/dev/testing/index.ts'
 import { freePort } from '../../engine/dev/testing/postgres.ts'
-import { createProject, occupy, startDevelopment } from '../fixtures/development.ts'
+import { createProject, occupy, signInByTerminal, startDevelopment } from '../fixtures/development.ts'
 
 const ADVICE = 'another program uses this port. Stop the other program, or set PORT to another port.\n'
 
@@ -84,13 +83,9 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     )
     const port = await freePort()
     const { output } = await startDevelopment(project, { PORT: String(port) })
-    const call = createFetch({ origin: `http://localhost:${port}` })
-    const email = 'ada@example.com'
-    await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-    await expect.poll(output).toContain('is your sign-in code')
-    const otp = /(\d{6}) is your sign-in code/.exec(output())?.[1]
-    const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
-    const cookie = cookieOf(headers)
+    const origin = `http://localhost:${port}`
+    const call = createFetch({ origin })
+    const cookie = await signInByTerminal(origin, output)
 
     const failed = await call('POST', '/api/ideas', { title: 'An idea' }, { cookie })
 

@@ -24,8 +24,8 @@ interface Props<Name extends string, Input, Output> {
 }
 
 /**
- * The form for a new item: one line, whose further fields open below. The form is empty at once, and the text returns if the call
- * fails.
+ * The form for a new item: one line. Further fields open below the line. Submitting empties the form, and the text returns if the
+ * call fails.
  *
  * @example
  * <Composer name="ideas" fields={fields} action={t('addIdea')} mutation={add} toInput={({ title }) => ({ title })} />
