@@ -61,8 +61,13 @@ export function createContext(
   const tokenCaller = once(() =>
     authenticateToken(parts, headers.authorization, audience ?? settings.baseUrl),
   )
+  // A spread at the start of a literal of this size is slow: it doubled the time of a small request.
+  const { enqueue, mail, transaction } = createConnection(db, parts, { attributes, headers, reply, address })
   return {
-    ...createConnection(db, parts, { attributes, headers, reply, address }),
+    db,
+    enqueue,
+    mail,
+    transaction,
     identity,
     settings,
     resources: app.resources,
