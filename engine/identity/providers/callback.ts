@@ -100,7 +100,11 @@ function toProblem(error: unknown): { code: string; message: string } {
   throw error
 }
 
-/** Signs in the person whose account is connected, or makes an account. */
+/**
+ * Signs in the person whose account is connected, or makes an account. An account that exists is connected only by its owner, who has
+ * signed in with a code: a provider that claims a foreign address gets nothing. For the same reason, no provider makes the account of an
+ * administrator.
+ */
 async function signIn(
   { internalAdapter }: Auth,
   identity: Identity,
@@ -108,10 +112,14 @@ async function signIn(
 ): Promise<{ session: Session; user: User } | ProviderProblem> {
   const { db } = currentTransaction()
   const { key } = identity
+  // In this order: a parallel sign-in that commits between the two queries has made both, and is found by the second.
+  const namesake = await internalAdapter.findUserByEmail(identity.email)
   const owner = await internalAdapter.findAccountOwnerByKey(key)
   const connected: User | undefined = owner?.kind === 'owned' ? owner.user : undefined
   await lockPerson(db, connected?.id ?? null)
-  const user = connected ?? (await signUp(internalAdapter, identity, adminEmails))
+  if (!connected && (namesake || adminEmails.includes(identity.email)))
+    throw new ProviderProblem('NOT_CONNECTED', 'the account with the address is not connected')
+  const user = connected ?? (await signUp(internalAdapter, identity))
   const entry = {
     ...currentAuditSource(),
     action: 'sign-in',
@@ -130,17 +138,7 @@ async function signIn(
   }
 }
 
-/**
- * Makes an account for a person without one. An account that exists is connected only by its owner, who has signed in with a code: a
- * provider that claims a foreign address gets nothing. For the same reason, no provider makes the account of an administrator.
- */
-async function signUp(
-  adapter: Auth['internalAdapter'],
-  { key, email, name }: Identity,
-  adminEmails: readonly string[],
-) {
-  if (adminEmails.includes(email) || (await adapter.findUserByEmail(email)))
-    throw new ProviderProblem('NOT_CONNECTED', 'the account with the address is not connected')
+async function signUp(adapter: Auth['internalAdapter'], { key, email, name }: Identity) {
   const user = await adapter.createUser(
     { email, name, emailVerified: true },
     { method: 'oauth', oauth: { providerId: key.providerId } },
