@@ -59,12 +59,24 @@ export function createOperations<
   const { owner, ownerRelation, members } = rows.visibility
   const isOwned = owner !== undefined && !members
 
-  /** Returns the view of a row for a person. */
-  function viewAs(row: Omit<Row, 'version'> & Related, person: Person) {
-    const permitted = ['anyone', ...row.relations].flatMap((relation) => permissions[relation] ?? [])
-    const can = Object.fromEntries(actions.map((action) => [action, permitted.includes(action)]))
-    return view(row, { can: can as Record<Action, boolean>, relations: row.relations, person })
+  /** What people with the same relations may do, computed once: the names of the relations are few. */
+  const canByRelations = new Map<string, Readonly<Record<Action, boolean>>>()
+
+  function canOf(relations: readonly string[]) {
+    const names = relations.join()
+    let can = canByRelations.get(names)
+    if (!can) {
+      const permitted = ['anyone', ...relations].flatMap((relation) => permissions[relation] ?? [])
+      const entries = actions.map((action) => [action, permitted.includes(action)])
+      can = Object.freeze(Object.fromEntries(entries) as Record<Action, boolean>)
+      canByRelations.set(names, can)
+    }
+    return can
   }
+
+  /** Returns the view of a row for a person. */
+  const viewAs = (row: Omit<Row, 'version'> & Related, person: Person) =>
+    view(row, { can: canOf(row.relations), relations: row.relations, person })
 
   const show = ({ context }: AnyCall, row: Omit<Found, 'version'>) => viewAs(row, context.user ?? NOBODY)
 
