@@ -129,6 +129,8 @@ export interface RequestAttributes {
   operation?: string
   /** The id of the signed-in person. */
   person?: string
+  /** The name of the person, or else the e-mail address. Only terminals show it: logs are kept. */
+  personName?: string
   /** The id of the administrator who impersonates the person. */
   actor?: string
   /** Whether a sign-in attempt succeeded. Undefined for every other request. */

@@ -16,7 +16,7 @@ import { codeOf, toErrorMessage } from '../db/errors.ts'
 import { loadEnvironmentFiles } from '../settings/environment-files.ts'
 import { defaultOrigin } from './origin.ts'
 import { addProjectCommands } from './project.ts'
-import { terminalJson, terminalLine } from './terminal.ts'
+import { terminalJson, terminalLine } from '../values/terminal.ts'
 import { watch } from './watch.ts'
 import { addWatchOptions, type WatchOptions } from './watch-options.ts'
 

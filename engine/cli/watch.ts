@@ -9,7 +9,7 @@ import {
 } from 'tallystick-contract/internal'
 
 import { toErrorMessage } from '../db/errors.ts'
-import { terminalJson } from './terminal.ts'
+import { terminalJson } from '../values/terminal.ts'
 
 /**
  * Prints one JSON line for each update, until SIGINT or SIGTERM, or until the reader of the output ends. The client connects

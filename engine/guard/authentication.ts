@@ -53,6 +53,7 @@ export function createContext(
     return () =>
       (caller ??= authenticate().then((found) => {
         attributes.person = found?.user.id
+        attributes.personName = found && (found.user.name || found.user.email)
         if (found?.session.impersonatedBy) attributes.actor = found.session.impersonatedBy
         return found
       }))

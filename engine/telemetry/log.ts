@@ -1,8 +1,10 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
+import type { WriteStream } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 
 import { InvalidOutput } from '../values/output.ts'
 import type { Settings } from '../settings/settings.ts'
+import { toReadableLine } from './readable-lines.ts'
 
 /** Maximum length of a log line, in characters. */
 const MAX_LINE = 8000
@@ -25,9 +27,11 @@ const VALUE_FREE = /^(08|23|25|26|28|40|42(?!601)|53|54|55|57|58)[0-9A-Z]{3}$/
 const SQLSTATE = /^(?!P0)[0-9A-Z]{5}$/
 
 /**
- * Creates the logger. Writes one JSON object per line, by default to standard output. In production, the log contains of the
- * input of a request only the path. Outside of production, errors have their messages and statements, which can contain
- * input, and without SMTP_URL the log has the e-mail address of a sign-in.
+ * Creates the logger. Writes one JSON object per line, by default to standard output. A terminal shows lines for people instead
+ * (engine/telemetry/readable-lines.ts), but not in production, where programs read the log.
+ *
+ * In production, the log contains of the input of a request only the path. Outside of production, errors have their messages and
+ * statements, which can contain input, and without SMTP_URL the log has the e-mail address of a sign-in.
  */
 export const createLog = (
   {
@@ -37,16 +41,29 @@ export const createLog = (
     production,
   }: Pick<Settings, 'logLevel' | 'service' | 'release' | 'production'>,
   destination?: DestinationStream,
-) =>
-  pino(
+  terminal: Terminal = destination ? {} : process.stdout,
+) => {
+  const isForPeople = terminal.isTTY === true && !production
+  return pino(
     {
       level: logLevel,
       base: { service, release },
-      serializers: { err: (error: unknown) => (production ? describeError(error) : describeFully(error)) },
-      hooks: { streamWrite: limitLength },
+      serializers: {
+        err: (error: unknown) => (production ? describeError(error) : describeFully(error)),
+        personName: (name: string) => (isForPeople ? name : undefined),
+      },
+      hooks: {
+        streamWrite: isForPeople
+          ? (line) => toReadableLine(limitLength(line), terminal.hasColors?.() ?? false)
+          : limitLength,
+      },
     },
     destination,
   )
+}
+
+/** What the logger needs to know of a stream. Other streams than terminals have neither. */
+type Terminal = Partial<Pick<WriteStream, 'isTTY' | 'hasColors'>>
 
 interface ErrorDescription {
   type: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { terminalJson, terminalLine } from '../../cli/terminal.ts'
+import { terminalJson, terminalLine } from '../../values/terminal.ts'
 
 const CONTROL_CHARACTER = /(?!\n)\p{Cc}|\p{Bidi_Control}/u
 const hostile = { title: 'a\u001b[2J\u009b31m\u007f\u202e\u2066\u200f\u061c"\\', count: 1 }
