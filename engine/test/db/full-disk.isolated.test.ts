@@ -23,20 +23,10 @@ test('the embedded database refuses writes while its disk is almost full', { tim
   await client.exec('create table example (id int)')
 
   disk.bavail = 1000
-  await vi.waitFor(
-    async () => {
-      expect(await write()).toBe('25006')
-    },
-    { timeout: 5000, interval: 100 },
-  )
+  await expect.poll(write).toBe('25006')
   expect((await client.query('select from example')).rows.length).toBeGreaterThanOrEqual(0)
   disk.bavail = 1e6
-  await vi.waitFor(
-    async () => {
-      expect(await write()).toBe('written')
-    },
-    { timeout: 5000, interval: 100 },
-  )
+  await expect.poll(write).toBe('written')
 
   await close()
   await rm(folder, { recursive: true })

@@ -8,6 +8,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { download, openFiles } from '../../http/files/index.ts'
 import { rateLimit, startEndpoints } from '../fixtures/endpoints-app.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { BUCKET, createFolder, startS3 } from './s3.ts'
 
 const s3 = await startS3()
@@ -249,7 +250,7 @@ describe.each(kinds)('an upload to a %s', (storage) => {
     sent.write(Buffer.alloc(6_000_000))
     await vi.waitFor(() => {
       expect(put).toHaveBeenCalled()
-    })
+    }, PATIENCE)
     sent.destroy()
 
     await expect(put.mock.results[0]?.value).rejects.toThrow('The body ended early')

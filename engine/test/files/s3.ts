@@ -25,7 +25,7 @@ export function createFolder() {
 
 /**
  * Starts a server that speaks S3, until the last test: s3rver, which serves unsigned requests, behind a check of the signatures. The list `refused` has the
- * requests that the check has refused.
+ * requests that the check has refused. No request is answered before the promise `ready`.
  */
 export async function startS3() {
   const s3rver = new S3rver({
@@ -36,7 +36,12 @@ export async function startS3() {
     configureBuckets: [{ name: BUCKET }],
   })
   const { port } = await s3rver.run()
-  const state = { now: () => new Date(), requests: [] as string[], refused: [] as string[] }
+  const state = {
+    now: () => new Date(),
+    requests: [] as string[],
+    refused: [] as string[],
+    ready: Promise.resolve(),
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse) {
     const chunks: Buffer[] = []
@@ -45,6 +50,7 @@ export async function startS3() {
     const { method = '', url: target = '' } = request
     const headers = request.headers as Record<string, string>
     state.requests.push(`${method} ${target}`)
+    await state.ready
     const code = refusalOf({ method, target, headers, body }, credentials, state.now())
     if (code !== undefined) {
       state.refused.push(code)

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { type Files, openFiles } from '../../http/files/index.ts'
 import { temporaryFolder } from '../fixtures/migrations.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { BUCKET, createFolder, startS3 } from './s3.ts'
 
 const s3 = await startS3()
@@ -134,7 +135,7 @@ test.runIf(process.platform === 'linux').each(storages)(
 
     await vi.waitFor(async () => {
       expect(await countOpen()).toBeLessThan(before + 10)
-    })
+    }, PATIENCE)
   },
 )
 

@@ -6,6 +6,7 @@ import { addBook } from '../fixtures/books.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { serveWithLog } from '../fixtures/logged-server.ts'
 import { startService } from '../fixtures/marks-service.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 
 const service = await startService()
 const { db } = service.services
@@ -64,7 +65,7 @@ describe('a change whose row refers to a missing row', () => {
       const answer = post('/api/marks', { bookId })
       await vi.waitFor(async () => {
         expect(await db.execute(isWaiting)).toHaveLength(1)
-      })
+      }, PATIENCE)
       return { answer }
     })
 

@@ -10,6 +10,7 @@ import { rateLimit, startEndpoints } from '../fixtures/endpoints-app.ts'
 import { cookiesAfter, createFetch, formType, signInOverHttp } from '../fixtures/http.ts'
 import { bearer, registerApp } from '../fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress } from '../fixtures/service.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 
 const ROOT = 'root@example.com'
 const TRUSTED = 'https://app.example'
@@ -211,7 +212,7 @@ test('an announcement of a handler reaches open streams', async () => {
 
   await vi.waitFor(() => {
     expect(events.stateOf('visits')).toMatchObject({ count: 7 })
-  })
+  }, PATIENCE)
   events.close()
 })
 

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { rateLimit, startEndpoints } from '../fixtures/endpoints-app.ts'
 import { serveWithLog } from '../fixtures/logged-server.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 
 const none = { name: 'answers', points: 1, duration: 60 }
 const get = { method: 'GET', rateLimit } as const
@@ -204,7 +205,7 @@ describe('a handler', () => {
       expect(await answer.json()).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', defined: false })
       await vi.waitFor(() => {
         expect(logged('responseTime')).toHaveLength(1)
-      })
+      }, PATIENCE)
       expect(logged('"stack"')).toHaveLength(1)
       expect(logged('a secret')).toEqual([])
       expect(logged(`endpoints.${path}`).length).toBeGreaterThan(0)
@@ -240,7 +241,7 @@ describe('a handler', () => {
     expect(answer.status).toBe(503)
     await vi.waitFor(() => {
       expect(seen.aborted).toBe(1)
-    })
+    }, PATIENCE)
   })
 
   test('receives the abort of its signal if the client leaves', async () => {
@@ -249,12 +250,12 @@ describe('a handler', () => {
     sent.on('error', () => undefined)
     await vi.waitFor(() => {
       expect(seen.started).toBe(1)
-    })
+    }, PATIENCE)
     sent.destroy()
 
     await vi.waitFor(() => {
       expect(seen.aborted).toBe(1)
-    })
+    }, PATIENCE)
   })
 })
 
@@ -266,7 +267,7 @@ describe('the body of an answer', () => {
     await expect(answer.text()).rejects.toThrow()
     await vi.waitFor(() => {
       expect(logged('the body of an answer failed')).toHaveLength(1)
-    })
+    }, PATIENCE)
   })
 
   test('waits for a client that does not read, and is cancelled if the client leaves', async () => {
@@ -277,14 +278,14 @@ describe('the body of an answer', () => {
       const before = last
       last = seen.pulled
       expect(last).toBe(before)
-    })
+    }, PATIENCE)
     expect(seen.pulled).toBeLessThan(200)
 
     response.destroy()
 
     await vi.waitFor(() => {
       expect(seen.cancelled).toBe(1)
-    })
+    }, PATIENCE)
   })
 
   test('that is an event stream ends with the timeout', async () => {
@@ -294,7 +295,7 @@ describe('the body of an answer', () => {
     await expect(answer.text()).rejects.toThrow()
     await vi.waitFor(() => {
       expect(seen.cancelled).toBe(1)
-    })
+    }, PATIENCE)
   })
 
   test('can be sent while the body of the request arrives', async () => {
@@ -315,7 +316,7 @@ test('a request that is refused has the name of its endpoint in the log', async 
 
   await vi.waitFor(() => {
     expect(logged('"operation":"endpoints.echo"')).toHaveLength(1)
-  })
+  }, PATIENCE)
 })
 
 test('the stop of the service ends event streams of handlers immediately', async () => {
