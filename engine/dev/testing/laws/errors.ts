@@ -41,7 +41,7 @@ const engineCases: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> 
 }
 
 /** Marks the sessions of Ada in the database as impersonations by the administrator. */
-async function impersonateAda({ running, ada, administrator }: Scene) {
+export async function impersonateAda({ running, ada, administrator }: Scene) {
   const { db } = running.services
   const [own] = await db.select().from(sessions).where(eq(sessions.userId, administrator.id))
   await db

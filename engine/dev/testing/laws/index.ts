@@ -8,6 +8,7 @@ import { type CollectedCases, toAnyCases } from './collect.ts'
 import { consentHtml, listUnnamedResources } from './consent.ts'
 import { defineLawsOfCalls } from './data-laws.ts'
 import { listTablesWithoutCascade } from './data.ts'
+import { defineLawsOfEndpoints } from './endpoints.ts'
 import { causeError, hasServer, listErrorCases, listMissingCases, needsServer } from './errors.ts'
 import {
   callByPath,
@@ -152,5 +153,6 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
     })
   })
 
+  defineLawsOfEndpoints(app.endpoints, () => worlds)
   defineLawsOfCalls(app, cases, () => worlds)
 }

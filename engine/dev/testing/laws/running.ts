@@ -8,6 +8,7 @@ import {
   type EngineContract,
 } from 'tallystick-contract/internal'
 
+import type { Endpoints } from 'tallystick/internal/app/endpoint'
 import type { App } from 'tallystick/internal/app/resource'
 import { createTallystick, type Tallystick } from '../index.ts'
 import { selectTransports } from '../transports.ts'
@@ -25,6 +26,8 @@ export interface Running extends Omit<Tallystick<ClientOf<EngineContract>>, 'cli
   migrated: Snapshot
   /** Returns the latest causes of internal errors since the last call: callers receive internal errors without the cause. */
   takeCauses: () => string[]
+  /** Returns the names of the endpoints whose handlers ran since the last call. */
+  takeRuns: () => string[]
 }
 
 /** Earlier errors may belong to other calls, which expected an error. */
@@ -55,9 +58,29 @@ function describeCause(error: unknown): string {
   return `${error.name}: ${message}${issues}\n${frame}${cause}`
 }
 
+/**
+ * Returns the endpoints with handlers that only report that they ran: the laws check what happens before the handler, and do not send
+ * what the handler expects.
+ */
+const withReporters = (endpoints: Endpoints, report: (name: string) => void): Endpoints =>
+  Object.fromEntries(
+    Object.entries(endpoints).map(([name, endpoint]) => [
+      name,
+      {
+        ...endpoint,
+        handler: () => {
+          report(name)
+          return new Response(null, { status: 204 })
+        },
+      },
+    ]),
+  )
+
 export async function start(app: App, environment: Record<string, string> = {}): Promise<Running> {
+  const runs: string[] = []
+  const endpoints = withReporters(app.endpoints, (name) => runs.push(name))
   const tallystick = await createTallystick(
-    app as App<EngineContract & AnyContractRouter>,
+    { ...app, endpoints } as App<EngineContract & AnyContractRouter>,
     environment,
     // Otherwise a regular read also delivers a change that no procedure announces, and hides the missing announcement.
     { compareStates: false },
@@ -72,6 +95,7 @@ export async function start(app: App, environment: Record<string, string> = {}):
     origin: await tallystick.listen(),
     migrated: await takeSnapshot(db),
     takeCauses,
+    takeRuns: () => runs.splice(0),
   }
 }
 
