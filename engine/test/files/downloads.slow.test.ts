@@ -4,7 +4,7 @@ import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { join } from 'node:path'
 
 import { endpoint } from 'tallystick'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { download, openFiles } from '../../http/files/index.ts'
 import { rateLimit, startEndpoints } from '../fixtures/endpoints-app.ts'
@@ -151,8 +151,26 @@ describe.each(kinds)('a download from a %s', (storage) => {
     await storages[storage].remove(key)
 
     const answer = await fetchFile(storage, key)
+    const head = await fetchFile(storage, key, {}, 'HEAD')
 
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'NOT_FOUND' }])
+    expect(head.status).toBe(404)
+  })
+
+  test('is not read for HEAD', async () => {
+    const { key } = await upload(storage)
+    const { get } = storages[storage]
+    let body: Awaited<ReturnType<typeof get>>
+    const spy = vi
+      .spyOn(storages[storage], 'get')
+      .mockImplementation(async (...request) => (body = await get(...request)))
+    onTestFinished(() => {
+      spy.mockRestore()
+    })
+
+    await fetchFile(storage, key, {}, 'HEAD')
+
+    await expect(body?.getReader().closed).resolves.toBeUndefined()
   })
 
   test('does not disturb the service if the client leaves', async () => {
