@@ -32,29 +32,53 @@ const REQUEST = {
 
 describe('the log at a terminal', () => {
   test('shows a request with its operation, person and time', () => {
-    expect(write((log) => { log.info(REQUEST, 'request completed'); })).toBe('201 ideas.create Ada 6 ms\n')
+    expect(
+      write((log) => {
+        log.info(REQUEST, 'request completed')
+      }),
+    ).toBe('201 ideas.create Ada 6 ms\n')
   })
 
   test('shows the path of a request without an operation', () => {
     const { operation: _, personName: __, ...request } = REQUEST
-    expect(write((log) => { log.info(request, 'request completed'); })).toBe('201 POST /api/ideas 6 ms\n')
-    expect(write((log) => { log.info({ ...request, operation: '/api/auth/sign-out' }); })).toBe(
-      '201 POST /api/ideas 6 ms\n',
-    )
+    expect(
+      write((log) => {
+        log.info(request, 'request completed')
+      }),
+    ).toBe('201 POST /api/ideas 6 ms\n')
+    expect(
+      write((log) => {
+        log.info({ ...request, operation: '/api/auth/sign-out' })
+      }),
+    ).toBe('201 POST /api/ideas 6 ms\n')
   })
 
   test('shows the fields of an own line, whatever their values are', () => {
     const line = { to: 'ada@example.com', sizes: [1, 2], name: 'x', res: 'y' }
-    expect(write((log) => { log.warn(line, 'not sent'); })).toContain('warning ')
-    expect(write((log) => { log.info({ to: 'ada@example.com', sizes: [1, 2], name: 'x' }, 'sent'); })).toBe(
-      'sent to=ada@example.com sizes=[1,2] name=x\n',
-    )
-    expect(write((log) => { log.info({ msg: { a: 1 }, req: null, time: 'never' }); })).toMatch(/\n$/)
+    expect(
+      write((log) => {
+        log.warn(line, 'not sent')
+      }),
+    ).toContain('warning ')
+    expect(
+      write((log) => {
+        log.info({ to: 'ada@example.com', sizes: [1, 2], name: 'x' }, 'sent')
+      }),
+    ).toBe('sent to=ada@example.com sizes=[1,2] name=x\n')
+    expect(
+      write((log) => {
+        log.info({ msg: { a: 1 }, req: null, time: 'never' })
+      }),
+    ).toMatch(/\n$/)
   })
 
   test('shows the message, the first line of the stack, and the cause of an error', () => {
     const error = new Error('card declined\nfor good', { cause: new TypeError('no card') })
-    expect(write((log) => { log.error({ err: error }, 'request failed'); }).split('\n')).toEqual([
+    expect(
+      write((log) => {
+        log.error({ err: error }, 'request failed')
+      }).split('\n'),
+    ).toEqual([
       'error request failed',
       '  Error: card declined',
       '  for good',
@@ -75,14 +99,25 @@ describe('the log at a terminal', () => {
   })
 
   test('has colors only if the terminal has them', () => {
-    expect(write((log) => { log.info(REQUEST); }, { hasColors: () => true })).toContain('\u001b[32m201\u001b[39m')
+    expect(
+      write(
+        (log) => {
+          log.info(REQUEST)
+        },
+        { hasColors: () => true },
+      ),
+    ).toContain('\u001b[32m201\u001b[39m')
   })
 
   test.each([
     ['in production', { production: true }],
     ['of a stream that is no terminal', { isTTY: false }],
   ])('is JSON without the name of the person %s', (_, options) => {
-    const line = JSON.parse(write((log) => { log.info(REQUEST); }, options)) as object
+    const line = JSON.parse(
+      write((log) => {
+        log.info(REQUEST)
+      }, options),
+    ) as object
 
     expect(line).toMatchObject({ operation: 'ideas.create', person: 'p1' })
     expect(line).not.toHaveProperty('personName')
