@@ -311,6 +311,19 @@ describe('the laws of data', () => {
     ])
   })
 
+  test('find a public change that announces its topic to nobody', async () => {
+    const updates = [app.contract.projects.list['~orpc'].meta.reads].flatMap((topic) => topic ?? [])
+    const broken = breakDesk({}, { 'projects.directory': { updates } })
+    const { law } = await findViolations(broken, [])
+    const declared = proceduresOf(broken.app.router).filter(({ name }) => name === 'projects.directory')
+
+    expect(await Promise.all(declared.map((each) => listUnannounced(law, each)))).toEqual([
+      [
+        'projects.directory announces the topic projects to nobody: without a caller, its handler must call `announce` with the recipients',
+      ],
+    ])
+  })
+
   test('find a time in seconds that depends on the rows of others', async () => {
     const broken = breakDesk({
       'tickets.dates': async ({ db }) => {
