@@ -12,6 +12,7 @@ import {
   findUnexported,
   listEmptyParts,
   listTablesAfterDeletion,
+  listTablesThatKeepParents,
   listTablesWithoutCascade,
   listTablesWithoutRows,
   readPages,
@@ -32,6 +33,7 @@ import { app } from './library/app.ts'
 import { cases } from './library/cases.ts'
 import { contract } from './library/contract.ts'
 import * as query from './library/db.ts'
+import { app as tracker } from './tracker/app.ts'
 
 // Each law of tallystick/testing/laws on a deliberately broken application.
 
@@ -136,6 +138,19 @@ describe('a table with the column user_id', () => {
     await db.execute(sql`drop table diaries`)
 
     expect(tables).toEqual(['diaries'])
+  })
+})
+
+describe('a table within another table', () => {
+  test('the check finds a foreign key that declares nothing for a deletion', async () => {
+    const ofTracker = await start(tracker)
+    onTestFinished(() => ofTracker.close())
+    const before = await listTablesThatKeepParents(ofTracker)
+    await ofTracker.services.db.execute(sql`
+      alter table comments drop constraint comments_ticket_id_tickets_id_fk,
+      add foreign key (ticket_id) references tickets`)
+
+    expect([before, await listTablesThatKeepParents(ofTracker)]).toEqual([[], ['comments']])
   })
 })
 

@@ -19,6 +19,7 @@ import { createLaw } from '../dev/testing/laws/observed/observations.ts'
 import { proceduresOf } from '../dev/testing/laws/procedures.ts'
 import { inProcess, type Running, start } from '../dev/testing/laws/running.ts'
 import { checkSwaps } from '../dev/testing/laws/observed/swaps.ts'
+import { listUnchangedTags } from '../dev/testing/laws/observed/tags.ts'
 import { createWorlds, waitForSecond } from '../dev/testing/laws/worlds.ts'
 import { app, change, insert } from './desk/app.ts'
 import { cases } from './desk/cases.ts'
@@ -38,7 +39,7 @@ type Input = Record<string, unknown> & {
   q?: string
   dueAt?: string
 }
-type Handle = (given: { db: Context['db']; userId: string; input: Input }) => unknown
+type Handle = (given: { db: Context['db']; reply: Context['reply']; userId: string; input: Input }) => unknown
 type Mistakes = Readonly<Record<string, Handle>>
 
 /** Returns the desk with other handlers. `metas` replaces parts of the contract. */
@@ -49,7 +50,12 @@ function breakDesk(mistakes: Mistakes, metas: Readonly<Record<string, Partial<Me
     const definition = procedure['~orpc']
     const handler = handle
       ? ({ context, input }: { context: Context & { user?: { id: string } }; input: unknown }) =>
-          handle({ db: context.db, userId: context.user?.id ?? '', input: (input ?? {}) as Input })
+          handle({
+            db: context.db,
+            reply: context.reply,
+            userId: context.user?.id ?? '',
+            input: (input ?? {}) as Input,
+          })
       : definition.handler
     return new Procedure({ ...definition, handler, meta: { ...definition.meta, ...meta } } as never)
   }
@@ -95,6 +101,7 @@ async function findViolations(
     if (!declared.isChange) continue
     found.push(...(await listEffectsOfAda(law, declared)))
     found.push(...(await listUnannounced(law, declared)))
+    found.push(...(await listUnchangedTags(law, declared)))
   }
   return { found, law }
 }
@@ -304,6 +311,19 @@ describe('the laws of data', () => {
     ])
   })
 
+  test('find a public change that announces its topic to nobody', async () => {
+    const updates = [app.contract.projects.list['~orpc'].meta.reads].flatMap((topic) => topic ?? [])
+    const broken = breakDesk({}, { 'projects.directory': { updates } })
+    const { law } = await findViolations(broken, [])
+    const declared = proceduresOf(broken.app.router).filter(({ name }) => name === 'projects.directory')
+
+    expect(await Promise.all(declared.map((each) => listUnannounced(law, each)))).toEqual([
+      [
+        'projects.directory announces the topic projects to nobody: without a caller, its handler must call `announce` with the recipients',
+      ],
+    ])
+  })
+
   test('find a time in seconds that depends on the rows of others', async () => {
     const broken = breakDesk({
       'tickets.dates': async ({ db }) => {
@@ -315,6 +335,21 @@ describe('the laws of data', () => {
 
     expect(found).toEqual([
       expect.stringMatching(/^With the rows of Ada, tickets\.dates: open is \d+ instead of \d+$/),
+    ])
+  })
+
+  test('find a change that does not change the ETag of an answer', async () => {
+    const broken = breakDesk({
+      'tickets.dates': async ({ db, reply, userId }) => {
+        const open = await query.countTickets(db, query.ownsProject(userId))
+        reply.set('etag', '"1"')
+        return { dates: [], open }
+      },
+    })
+    const { found } = await findViolations(broken, ['tickets.create'])
+
+    expect(found).toEqual([
+      'tickets.create does not change the ETag of tickets.dates, whose open is 3 instead of 2: a change of a row must increase `version`',
     ])
   })
 

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { fileURLToPath } from 'node:url'
 import { defineApp, inTransaction, resource } from 'tallystick'
 
@@ -65,7 +65,10 @@ const tickets = resource(ticketContract, ticketRows, {
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
     close: os.close.handler(async ({ context: { db }, input: { id } }) => {
-      await db.update(ticketTable).set({ status: 'closed' }).where(eq(ticketTable.id, id))
+      await db
+        .update(ticketTable)
+        .set({ status: 'closed', version: sql`${ticketTable.version} + 1` })
+        .where(eq(ticketTable.id, id))
       return { success: true }
     }),
   }),

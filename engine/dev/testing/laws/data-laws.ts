@@ -22,6 +22,7 @@ import { createLaw, type Law } from './observed/observations.ts'
 import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
 import { checkRelation } from './observed/relations.ts'
 import { checkSwaps } from './observed/swaps.ts'
+import { listUnchangedTags } from './observed/tags.ts'
 import { explain, transports } from './running.ts'
 import { callerOf, createScene, type Worlds } from './worlds.ts'
 
@@ -160,6 +161,10 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
 
     test.each(named(changes))('is announced after a change: %s', async (_, declared) => {
       expect(await listUnannounced(getLaw(), declared)).toEqual([])
+    })
+
+    test.each(named(changes))('has another ETag after a change: %s', async (_, declared) => {
+      expect(await listUnchangedTags(getLaw(), declared)).toEqual([])
     })
 
     test('needs each exception', ({ skip }) => {

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { getTableName, sql } from 'drizzle-orm'
 import { nextCursor } from 'tallystick-contract/internal'
 
 import type { Database } from 'tallystick/internal/db/connection/database'
@@ -6,7 +6,7 @@ import { listEngineTables } from 'tallystick/internal/db/migrate/migration-files
 import { replaceProcedure } from './calls.ts'
 import { type AnyCases, callsOf } from './cases.ts'
 import type { Declared } from './procedures.ts'
-import { explain } from './running.ts'
+import { explain, type Running } from './running.ts'
 import { queryRows } from './snapshots.ts'
 import { callerOf, createScene, endSharing, type Person, type Scene, type Worlds } from './worlds.ts'
 
@@ -20,6 +20,27 @@ export async function listTablesWithoutCascade(db: Database) {
     except select conrelid::regclass::text from pg_constraint
     where contype = 'f' and confrelid = 'users'::regclass and confdeltype = 'c'`,
   )
+}
+
+/**
+ * Lists the tables whose rows are within a parent, and whose foreign key declares nothing for the deletion of the parent: the
+ * database then refuses to delete a parent with rows.
+ */
+export async function listTablesThatKeepParents({
+  app,
+  services: { db },
+}: Pick<Running, 'app' | 'services'>) {
+  const declared = await readTexts(
+    db,
+    sql`
+    select conrelid::regclass || ' ' || confrelid::regclass as value from pg_constraint
+    where contype = 'f' and confdeltype <> 'a'`,
+  )
+  return Object.values(app.resources).flatMap(({ rows }) => {
+    if (!rows?.visibility.parent) return []
+    const [table, parent] = [rows, rows.visibility.parent.rows].map((each) => getTableName(each.table))
+    return declared.includes(`${table} ${parent}`) ? [] : [table]
+  })
 }
 
 /** Returns the texts of the column `value`. */

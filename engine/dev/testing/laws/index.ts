@@ -7,7 +7,7 @@ import type { Cases } from './cases.ts'
 import { type CollectedCases, toAnyCases } from './collect.ts'
 import { consentHtml, listUnnamedResources } from './consent.ts'
 import { defineLawsOfCalls } from './data-laws.ts'
-import { listTablesWithoutCascade } from './data.ts'
+import { listTablesThatKeepParents, listTablesWithoutCascade } from './data.ts'
 import { defineLawsOfEndpoints } from './endpoints.ts'
 import { causeError, hasServer, listErrorCases, listMissingCases, needsServer } from './errors.ts'
 import {
@@ -128,6 +128,13 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
     test('loses the rows of a deleted account', async () => {
       const advice = 'Declare the column with userIdColumn() of tallystick/db'
       expect(await listTablesWithoutCascade(running.services.db), advice).toEqual([])
+    })
+  })
+
+  describe('a table within another table', () => {
+    test('declares what happens to its rows when their parent is deleted', async () => {
+      const advice = "Declare the column with references(…, { onDelete: 'cascade' })"
+      expect(await listTablesThatKeepParents(running), advice).toEqual([])
     })
   })
 

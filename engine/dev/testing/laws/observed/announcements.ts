@@ -143,6 +143,19 @@ export async function listMissingDeliveries(
   }
 }
 
+/** Runs a change, and lists the topics that it announces to nobody: a public procedure has no caller to announce them to. */
+async function listWithoutRecipients({ live }: Running['services'], change: () => Promise<unknown>) {
+  const { announce } = live
+  const announced = new Map<string, boolean>()
+  live.announce = (topic, ...recipients) => {
+    const isDelivered = topic.access === 'public' || recipients.length > 0
+    announced.set(topic.name, isDelivered || announced.get(topic.name) === true)
+    announce(topic, ...recipients)
+  }
+  await change().finally(() => (live.announce = announce))
+  return [...announced].flatMap(([name, isDelivered]) => (isDelivered ? [] : [name]))
+}
+
 /** Lists the topics whose state a change of a procedure changes, and that streams of the caller do not deliver. */
 export async function listUnannounced(law: Law, declared: Declared) {
   const { worlds, cases } = law
@@ -153,8 +166,15 @@ export async function listUnannounced(law: Law, declared: Declared) {
     await bobFirst.withAda.restore()
     const readers = await findReaders(law, calling)
     await bobFirst.withAda.restore()
-    const missing = await listMissingDeliveries(law, calling.person, readers, () => run(law, calling, play))
+    let unheard: string[] = []
+    const missing = await listMissingDeliveries(law, calling.person, readers, async () => {
+      unheard = await listWithoutRecipients(worlds.running.services, () => run(law, calling, play))
+    })
     sentences.push(
+      ...unheard.map(
+        (name) =>
+          `${play.label} announces the topic ${name} to nobody: without a caller, its handler must call \`announce\` with the recipients`,
+      ),
       ...missing.map((name) =>
         declared.meta.updates?.some((topic) => topic.name === name)
           ? `${play.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`

@@ -1,0 +1,40 @@
+// The law of entity tags: an answer that a change has changed has another ETag.
+
+import type { Declared } from '../procedures.ts'
+import { differences } from '../values.ts'
+import { callerOf } from '../worlds.ts'
+import { type Law, nameOf, observe, observeUntouched, playsOf, run } from './observations.ts'
+
+const resourceOf = (name: string) => name.split('.', 1)[0]
+
+/**
+ * Lists the reads of the same resource whose answer a change of a procedure changes, but not the ETag of the answer. With this ETag, `If-Match` would
+ * permit a person to overwrite the change, and `If-None-Match` would answer that there is none.
+ */
+export async function listUnchangedTags(law: Law, declared: Declared) {
+  const { worlds, cases } = law
+  const { withAda, ada } = worlds.bobFirst
+  const calling = { person: callerOf(worlds, declared.meta), fixture: ada.fixture }
+  const sentences: string[] = []
+  for (const play of playsOf(cases, declared)) {
+    const before = await observeUntouched(law, calling)
+    await withAda.restore()
+    await run(law, calling, play)
+    const reads = [...(await observe(law, calling))].filter(
+      // The ETag of a row is its version: it does not cover what the answer shows of other tables.
+      ([label]) => resourceOf(nameOf({ label })) === resourceOf(declared.name),
+    )
+    for (const [label, answers] of reads)
+      for (const [index, { answer }] of answers.entries()) {
+        const earlier = before.get(label)?.[index]?.answer
+        if (answer.etag === undefined || answer.etag !== earlier?.etag) continue
+        sentences.push(
+          ...differences(earlier.body, answer.body).map(
+            ({ path, description }) =>
+              `${play.label} does not change the ETag of ${label}, whose ${path || 'answer'} ${description}: a change of a row must increase \`version\``,
+          ),
+        )
+      }
+  }
+  return sentences
+}
