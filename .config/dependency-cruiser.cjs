@@ -11,7 +11,7 @@ const rooms = {
   'index.ts': 'app call define-app guard procedures texts values',
   'command.ts': 'cli db',
   dev: 'app contract db guard html http identity settings start',
-  cli: 'contract db operator settings start',
+  cli: 'contract db operator settings start values',
   start: 'app call console db define-app guard http identity jobs live operator settings telemetry',
   console: 'app call contract db http identity jobs openapi operator settings telemetry values',
   'define-app': 'app call contract db guard live openapi procedures settings values',
