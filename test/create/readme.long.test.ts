@@ -12,6 +12,8 @@ test('README.md starts the service, and creates and calls a resource', { timeout
     // The packages of this repository are installed.
     'npm ci && npm start': `DATA_DIR=${data} npm start`,
     'npx --yes tsx': resolve('node_modules/.bin/tsx'),
+    '.data/cookies': join(data, 'cookies'),
+    'code=123456': `until code=$(grep -ohE '^Subject: [0-9]{6}' ${data}/outbox/*.eml | grep -oE '[0-9]+'); do sleep 0.1; done`,
   }
   const seen: string[] = []
 
@@ -23,6 +25,7 @@ test('README.md starts the service, and creates and calls a resource', { timeout
       seen.push('start')
     }
     const expected = {
+      'api/counter/increment': '"taskCount":1}',
       '/tsx call.ts': 'Dune',
       '/api/loans -H': '"title":"Emma"',
       '/mcp -H': '"title":"Ulysses"',
@@ -34,5 +37,5 @@ test('README.md starts the service, and creates and calls a resource', { timeout
       }
   })
 
-  expect(seen).toEqual(['start', '/tsx call.ts', '/api/loans -H', '/mcp -H'])
+  expect(seen).toEqual(['start', 'api/counter/increment', '/tsx call.ts', '/api/loans -H', '/mcp -H'])
 })
