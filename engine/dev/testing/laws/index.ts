@@ -153,7 +153,8 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
           const { error, shown } = await causeError(worlds, connect, cases, errorCase)
           const isExpected = (error as { code?: unknown } | undefined)?.code === code
 
-          expect(isExpected ? error : explain(error, running)).toMatchObject({ defined: true, code })
+          const message = error === undefined ? `The call succeeds instead of the error ${code}` : ''
+          expect(isExpected ? error : explain(error, running), message).toMatchObject({ defined: true, code })
           expect(shown, 'Values of Ada in the errors of Bob').toEqual([])
         },
       )
