@@ -277,6 +277,7 @@ describe('the body of an answer', () => {
     await vi.waitFor(() => {
       const before = last
       last = seen.pulled
+      expect(last).toBeGreaterThan(0)
       expect(last).toBe(before)
     }, PATIENCE)
     expect(seen.pulled).toBeLessThan(200)
