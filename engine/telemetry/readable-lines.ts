@@ -38,7 +38,7 @@ interface Line {
 }
 
 /**
- * Rewrites a line of the log for a person at a terminal: `12:03:41 200 tasks.create Ada 6 ms`. Errors have their message, the
+ * Rewrites a line of the log for a person at a terminal: `12:03:41 200 books.create Ada 6 ms`. Errors have their message, the
  * statement that failed, and the first line of their stack. Characters that control a terminal are replaced.
  */
 export function toReadableLine(json: string, isColored: boolean): string {

@@ -410,6 +410,6 @@ describe('an impersonation', () => {
 
     await caller()
 
-    expect(attributes).toEqual({ person: ada.id, actor: administrator.id })
+    expect(attributes).toMatchObject({ person: ada.id, actor: administrator.id })
   })
 })

@@ -22,10 +22,10 @@ function write(
 }
 
 const REQUEST = {
-  req: { id: '1', method: 'POST', path: '/api/ideas' },
+  req: { id: '1', method: 'POST', path: '/api/books' },
   res: { status: 201 },
   responseTime: 6,
-  operation: 'ideas.create',
+  operation: 'books.create',
   person: 'p1',
   personName: 'Ada',
 }
@@ -36,7 +36,7 @@ describe('the log at a terminal', () => {
       write((log) => {
         log.info(REQUEST, 'request completed')
       }),
-    ).toBe('201 ideas.create Ada 6 ms\n')
+    ).toBe('201 books.create Ada 6 ms\n')
   })
 
   test('shows the path of a request without an operation', () => {
@@ -45,12 +45,12 @@ describe('the log at a terminal', () => {
       write((log) => {
         log.info(request, 'request completed')
       }),
-    ).toBe('201 POST /api/ideas 6 ms\n')
+    ).toBe('201 POST /api/books 6 ms\n')
     expect(
       write((log) => {
         log.info({ ...request, operation: '/api/auth/sign-out' })
       }),
-    ).toBe('201 POST /api/ideas 6 ms\n')
+    ).toBe('201 POST /api/books 6 ms\n')
   })
 
   test('shows the fields of an own line, whatever their values are', () => {
@@ -119,7 +119,7 @@ describe('the log at a terminal', () => {
       }, options),
     ) as object
 
-    expect(line).toMatchObject({ operation: 'ideas.create', person: 'p1' })
+    expect(line).toMatchObject({ operation: 'books.create', person: 'p1' })
     expect(line).not.toHaveProperty('personName')
   })
 })
