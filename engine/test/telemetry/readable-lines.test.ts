@@ -93,7 +93,7 @@ describe('the log at a terminal', () => {
     const path = '/\u001b[31m\u202e'
     const written = write((log) => {
       log.info({ ...REQUEST, operation: undefined, req: { method: 'GET', path }, personName: 'A\u0007' })
-      log.error({ err: new Error('\u001b]0;title\u0007'), note: '\u009b' }, 'b\u001bc')
+      log.error({ err: new Error('\u001b]0;title\u0007'), detail: '\u009b' }, 'b\u001bc')
     })
     expect(written.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
   })
