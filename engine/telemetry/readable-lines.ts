@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 
 import { terminalLine } from '../values/terminal.ts'
+import type { ErrorDescription } from './error-descriptions.ts'
 
 /** The fields that a line shows without their names, or not at all. */
 const SHOWN = ['level', 'time', 'service', 'release', 'msg', 'err', 'req', 'res', 'responseTime']
@@ -16,20 +17,11 @@ const STATUS_COLORS = ['gray', 'gray', 'green', 'cyan', 'yellow', 'red'] as cons
 
 type Paint = (color: Parameters<typeof styleText>[0], text: string) => string
 
-interface Described {
-  type?: string
-  code?: string
-  message?: string
-  statement?: string
-  stack?: string
-  cause?: Described
-}
-
 interface Line {
   level?: number
   time?: number
   msg?: unknown
-  err?: Described
+  err?: ErrorDescription
   req?: { method?: string; path?: string }
   res?: { status?: number }
   responseTime?: number
@@ -75,7 +67,7 @@ const fieldsOf = (line: object, isOfRequest: boolean) =>
     )
     .join(' ')
 
-function linesOfError({ type = 'Error', code, message, statement, stack, cause }: Described): string {
+function linesOfError({ type, code, message, statement, stack, cause }: ErrorDescription): string {
   const [frame] = stack?.split('\n') ?? []
   const lines = [
     `${type}${code === undefined ? '' : ` ${code}`}${message === undefined ? '' : `: ${message}`}`,

@@ -112,12 +112,12 @@ async function signIn(
 ): Promise<{ session: Session; user: User } | ProviderProblem> {
   const { db } = currentTransaction()
   const { key } = identity
-  // In this order: a parallel sign-in that commits between the two queries has made both, and is found by the second.
-  const namesake = await internalAdapter.findUserByEmail(identity.email)
+  // In this order: a parallel first sign-in may commit between the two queries, and the second then finds its connection.
+  const sameAddress = await internalAdapter.findUserByEmail(identity.email)
   const owner = await internalAdapter.findAccountOwnerByKey(key)
   const connected: User | undefined = owner?.kind === 'owned' ? owner.user : undefined
   await lockPerson(db, connected?.id ?? null)
-  if (!connected && (namesake || adminEmails.includes(identity.email)))
+  if (!connected && (sameAddress || adminEmails.includes(identity.email)))
     throw new ProviderProblem('NOT_CONNECTED', 'the account with the address is not connected')
   const user = connected ?? (await signUp(internalAdapter, identity))
   const entry = {
@@ -138,6 +138,7 @@ async function signIn(
   }
 }
 
+/** Makes an account, and connects it. */
 async function signUp(adapter: Auth['internalAdapter'], { key, email, name }: Identity) {
   const user = await adapter.createUser(
     { email, name, emailVerified: true },

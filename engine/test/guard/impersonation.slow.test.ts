@@ -410,6 +410,6 @@ describe('an impersonation', () => {
 
     await caller()
 
-    expect(attributes).toMatchObject({ person: ada.id, actor: administrator.id })
+    expect(attributes).toEqual({ person: ada.id, personName: ada.email, actor: administrator.id })
   })
 })

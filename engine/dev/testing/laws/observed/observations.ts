@@ -76,7 +76,7 @@ export const createLaw = (worlds: Worlds, cases: AnyCases, connect: Connect): La
 })
 
 /** Lists the reads that a person can call, with the calls of the cases. */
-function listReads({ worlds: { running }, cases }: Law): Play[] {
+export function listReads({ worlds: { running }, cases }: Law): Play[] {
   const own = new Set(listOwnProcedures(running.app))
   return proceduresOf(running.app.router).flatMap((declared) => {
     const { name, isStream, isChange, meta } = declared
@@ -113,9 +113,8 @@ export async function run(
   }
 }
 
-/** Calls all reads. */
-export async function observe(law: Law, calling: Calling): Promise<Observation> {
-  const reads = listReads(law)
+/** Calls reads, by default all. */
+export async function observe(law: Law, calling: Calling, reads = listReads(law)): Promise<Observation> {
   const answers = await Promise.all(reads.map((read) => run(law, calling, read)))
   return new Map(reads.map(({ label }, index) => [label, answers[index] ?? []]))
 }

@@ -3,28 +3,26 @@
 import type { Declared } from '../procedures.ts'
 import { differences } from '../values.ts'
 import { callerOf } from '../worlds.ts'
-import { type Law, nameOf, observe, observeUntouched, playsOf, run } from './observations.ts'
+import { type Law, listReads, nameOf, observe, observeUntouched, playsOf, run } from './observations.ts'
 
 const resourceOf = (name: string) => name.split('.', 1)[0]
 
 /**
- * Lists the reads of the same resource whose answer a change of a procedure changes, but not the ETag of the answer. With this ETag, `If-Match` would
- * permit a person to overwrite the change, and `If-None-Match` would answer that there is none.
+ * Lists the reads of the same resource whose answer a change of a procedure changes, but not the ETag of the answer. With this ETag,
+ * `If-Match` would permit a person to overwrite the change, and `If-None-Match` would answer that there is none.
  */
 export async function listUnchangedTags(law: Law, declared: Declared) {
   const { worlds, cases } = law
   const { withAda, ada } = worlds.bobFirst
   const calling = { person: callerOf(worlds, declared.meta), fixture: ada.fixture }
+  // The ETag of a row is its version: it does not cover what the reads of other resources show.
+  const reads = listReads(law).filter((read) => resourceOf(nameOf(read)) === resourceOf(declared.name))
   const sentences: string[] = []
   for (const play of playsOf(cases, declared)) {
     const before = await observeUntouched(law, calling)
     await withAda.restore()
     await run(law, calling, play)
-    const reads = [...(await observe(law, calling))].filter(
-      // The ETag of a row is its version: it does not cover what the answer shows of other tables.
-      ([label]) => resourceOf(nameOf({ label })) === resourceOf(declared.name),
-    )
-    for (const [label, answers] of reads)
+    for (const [label, answers] of await observe(law, calling, reads))
       for (const [index, { answer }] of answers.entries()) {
         const earlier = before.get(label)?.[index]?.answer
         if (answer.etag === undefined || answer.etag !== earlier?.etag) continue
