@@ -5,11 +5,18 @@ import { createLog } from '../../telemetry/log.ts'
 
 const SETTINGS = { logLevel: 'info', service: 'a', release: 'b', production: false } as const
 
+interface Terminal {
+  level?: Level
+  production?: boolean
+  isTTY?: boolean
+  hasColors?: () => boolean
+}
+
 /** Returns what the logger writes to a terminal for a line, without the time. */
 function write(
   line: object,
   message = '',
-  { level = 'info', production = false, isTTY = true, hasColors = (): boolean => false } = {},
+  { level = 'info', production = false, isTTY = true, hasColors = () => false }: Terminal = {},
 ) {
   let written = ''
   const stream = { write: (text: string) => void (written += text) }
