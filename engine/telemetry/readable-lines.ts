@@ -42,7 +42,7 @@ export function toReadableLine(json: string, isColored: boolean): string {
     paint('gray', new Date(time).toTimeString().slice(0, 8)),
     ...(level && color ? [paint(color, level)] : []),
     ...(res ? wordsOfRequest(line, paint) : [terminalLine(String(msg))]),
-    paint('gray', fieldsOf(line, res !== undefined)),
+    ...fieldsOf(line, res !== undefined).map((field) => paint('gray', field)),
   ]
   return `${words.filter(Boolean).join(' ')}\n${err ? linesOfError(err) : ''}`
 }
@@ -65,7 +65,6 @@ const fieldsOf = (line: object, isOfRequest: boolean) =>
     .map(
       ([name, value]) => `${name}=${terminalLine(typeof value === 'string' ? value : JSON.stringify(value))}`,
     )
-    .join(' ')
 
 function linesOfError({ type, code, message, statement, stack, cause }: ErrorDescription): string {
   const [frame] = stack?.split('\n') ?? []
