@@ -2,11 +2,12 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { rename, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 
 import { PGlite } from '@electric-sql/pglite'
 import { tryLock } from 'fs-native-extensions'
 
+import { readEmptyDatabase, unpackArchive } from './empty-database.ts'
 import { containsDatabase, findPGlite, openClient } from './pglite.ts'
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
@@ -45,30 +46,14 @@ export class FolderInUse extends Error {}
 export async function start(folder: string) {
   const inMemory = folder === 'memory:'
   const release = inMemory ? () => undefined : lockFolder(folder)
-  const keepPrivate = () => {
-    if (!inMemory) makeContentsPrivate(folder)
-  }
-  let Base: typeof PGlite
-  try {
-    Base = findPGlite(folder)
-  } catch (error) {
+  const client = await (inMemory ? openInMemory() : openFolder(folder)).catch(async (error: unknown) => {
     release()
-    throw error
-  }
-  keepPrivate()
-  const client = await openClient(Base, { dataDir: inMemory ? 'memory://' : folder }).catch(
-    async (error: unknown) => {
-      release()
-      if (inMemory || !(await isAlmostFull(folder))) throw error
-      throw new Error(
-        `${folder}: the disk is almost full, so the embedded database cannot start. Free space.`,
-        { cause: error },
-      )
-    },
-  )
-  // Makes the files private that PostgreSQL created during the start. While PostgreSQL runs, it creates more files with
-  // mode 0644. Until the next start, only the mode of the folder protects these files.
-  keepPrivate()
+    if (inMemory || !(await isAlmostFull(existsSync(folder) ? folder : dirname(folder)))) throw error
+    throw new Error(
+      `${folder}: the disk is almost full, so the embedded database cannot start. Free space.`,
+      { cause: error },
+    )
+  })
   const endChecks = inMemory ? () => undefined : protectFromFullDisk(client, folder)
   return {
     client,
@@ -83,6 +68,32 @@ export async function start(folder: string) {
       release()
     },
   }
+}
+
+const openInMemory = async () => openClient(PGlite, { dataDir: 'memory://', ...(await readEmptyDatabase()) })
+
+async function openFolder(folder: string) {
+  if (!containsDatabase(folder)) await createDatabase(folder)
+  const Base = findPGlite(folder)
+  makeContentsPrivate(folder)
+  const client = await openClient(Base, { dataDir: folder })
+  // Makes the files private that PostgreSQL created during the start. While PostgreSQL runs, it creates more files with
+  // mode 0644. Until the next start, only the mode of the folder protects these files.
+  makeContentsPrivate(folder)
+  return client
+}
+
+/**
+ * Creates a database beside its folder, so that a process that is killed leaves no part of a database. If the folder exists, for
+ * example as the mount point of a volume, creates the database in it.
+ */
+async function createDatabase(folder: string) {
+  const fresh = existsSync(folder) ? folder : `${folder}.new`
+  if (fresh !== folder) await rm(fresh, { recursive: true, force: true })
+  makeFolderPrivate(fresh)
+  const client = await openClient(PGlite, { dataDir: fresh, ...(await readEmptyDatabase()) })
+  await client.close()
+  if (fresh !== folder) await rename(fresh, folder)
 }
 
 /**
@@ -149,9 +160,7 @@ export async function removeFolder(folder: string) {
 
 async function unpack(dumped: Buffer, folder: string) {
   try {
-    // Decompresses the dump before PGlite reads it, because PGlite ends the process if decompression fails.
-    const loadDataDir = new Blob([await promisify(gunzip)(dumped)])
-    const client = await PGlite.create(folder, { loadDataDir })
+    const client = await PGlite.create(folder, { loadDataDir: await unpackArchive(dumped) })
     await client.query('select from drizzle.__drizzle_migrations')
     await client.close()
     makeContentsPrivate(folder)
