@@ -20,6 +20,7 @@ import {
 } from './cursors.ts'
 import { type ListReader, queueListRead, queueSearch } from './list-queue.ts'
 import { createSearch } from './search.ts'
+import type { SharedRead } from './shared-reads.ts'
 
 /** The part of a call's options that pagination uses. */
 interface ListCall {
@@ -27,6 +28,15 @@ interface ListCall {
   input: (Page & Search) | undefined
   procedure: { '~orpc': { route: { path?: string } } }
 }
+
+/** The rows of a page, the last row if another page follows, and the number of rows in the complete list. */
+export interface PageRows<Row> {
+  rows: Row[]
+  last: Row | undefined
+  total: number | undefined
+}
+
+type Share<Row> = (read: SharedRead<PageRows<Row>>) => Promise<PageRows<Row>>
 
 /**
  * The sort order of a list. `cursorPattern` matches a decoded cursor of the format `<milliseconds>.<id>`, for example
@@ -37,6 +47,8 @@ export interface Order<Row> {
   cursorPattern: RegExp
   /** Returns the values that limit the size of a page. Empty if the number of rows also limits the bytes. */
   textsOf: (row: Row) => readonly unknown[]
+  /** Shares a read with equal reads that wait. By default, each call has its own read. */
+  share?: Share<Row> | undefined
 }
 
 const positionByTime = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({
@@ -45,13 +57,13 @@ const positionByTime = ({ createdAt, id }: { createdAt: Date; id: number | strin
 })
 
 /** The order of a list. The ids are numbers. */
-export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
+export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf' | 'share'> = {
   positionOf: positionByTime,
   cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
 }
 
 /** The order of a list. The ids are texts. */
-export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf'> = {
+export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf' | 'share'> = {
   positionOf: positionByTime,
   cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,
 }
@@ -89,7 +101,7 @@ export async function readPage<Row>(
 /** `readPage` for a list in the order of a keyset. */
 export async function readSortedPage<Row extends { sortValues: SortValues }>(
   call: ListCall & { context: Pick<Context, 'db'> },
-  { keyset, textsOf }: Pick<Order<Row>, 'textsOf'> & { keyset: Keyset },
+  { keyset, ...order }: Pick<Order<Row>, 'textsOf' | 'share'> & { keyset: Keyset },
   list: (page: PageRequest<SortValues>) => Promise<SizedRow<Row>[]>,
   countAll?: () => Promise<number>,
 ) {
@@ -97,10 +109,10 @@ export async function readSortedPage<Row extends { sortValues: SortValues }>(
   const after = decodeCursor(format, call.input?.cursor)
   if (after) await keyset.requireTypes(call.context.db, after).catch(throwReadError)
   const positionOf = (row: Row) => row.sortValues
-  return readPageAfter(call, after, { positionOf, textsOf, format }, list, countAll)
+  return readPageAfter(call, after, { ...order, positionOf, format }, list, countAll)
 }
 
-interface FormattedOrder<Row, After> extends Pick<Order<Row>, 'textsOf'> {
+interface FormattedOrder<Row, After> extends Pick<Order<Row>, 'textsOf' | 'share'> {
   positionOf: (row: Row) => After
   format: CursorFormat<After>
 }
@@ -113,20 +125,30 @@ async function readPageAfter<Row, After>(
   countAll?: () => Promise<number>,
 ) {
   const { limit = MAX_LIMIT, cursor: _, ...parameters } = input
-  const { positionOf, format } = order
+  const { positionOf, format, share } = order
   const request: PageRequest<After> = { limit: limit + 1, ...(after !== undefined && { after }) }
   const cut = (listed: SizedRow<Row>[]) => cutPage(listed, limit, order)
+  const { user, address, scopes } = context
   const { q } = parameters
-  const { rows, last, total } = await (q
-    ? queueSearch(context, async (takeTurn) => {
+
+  const read: SharedRead<PageRows<Row>> = async (begin, isAbandoned) => {
+    const reader = { user, address, scopes, isAbandoned }
+    if (q)
+      return queueSearch(reader, async (takeTurn) => {
+        begin()
         const search = createSearch({ q, list, takeTurn, positionOf })
         const found = await search.find(request)
         return { ...cut(found.rows), total: countAll && (await search.countAll(request, found)) }
       })
-    : queueListRead(context, () => list(request)).then(async (listed) => {
-        const page = cut(listed)
-        return { ...page, total: after || page.last ? await countAll?.() : page.rows.length }
-      }))
+    const listed = await queueListRead(reader, () => {
+      begin()
+      return list(request)
+    })
+    const page = cut(listed)
+    return { ...page, total: after || page.last ? await countAll?.() : page.rows.length }
+  }
+
+  const { rows, last, total } = await (share ? share(read) : read(() => undefined, context.isAbandoned))
   if (!last) return { rows, total }
 
   const next = { ...parameters, limit: String(limit), cursor: encodeCursor(format, positionOf(last)) }

@@ -3,8 +3,11 @@ import type { ItemAction } from 'tallystick-contract/internal'
 
 import type { Related, Rows } from '../../db/rows/index.ts'
 import { hasOneRelation } from '../../db/rows/pages.ts'
+import { prepared } from '../../db/statements.ts'
 import type { Person } from '../../db/accounts/users.ts'
 import { isOfOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
+import type { PageRows } from '../lists/pagination.ts'
+import { createSharedReads, keyOf, type SharedRead } from '../lists/shared-reads.ts'
 import {
   type AnyCall,
   type Answering,
@@ -54,6 +57,7 @@ export function createOperations<
   tagOf: (row: Row & Related) => string | undefined,
 ) {
   type Found = Row & Related
+  type Listed = Omit<Row, 'version'> & Related
   rows.check?.()
   const actions = [...new Set(Object.values(permissions).flat())]
   const { owner, ownerRelation, members } = rows.visibility
@@ -75,10 +79,10 @@ export function createOperations<
   }
 
   /** Returns the view of a row for a person. */
-  const viewAs = (row: Omit<Row, 'version'> & Related, person: Person) =>
+  const viewAs = (row: Listed, person: Person) =>
     view(row, { can: canOf(row.relations), relations: row.relations, person })
 
-  const show = ({ context }: AnyCall, row: Omit<Found, 'version'>) => viewAs(row, context.user ?? NOBODY)
+  const show = ({ context }: AnyCall, row: Listed) => viewAs(row, context.user ?? NOBODY)
 
   /** Returns the view of a row, and sets its entity tag. */
   const showWithTag = (call: AnyCall, row: Found) => {
@@ -105,28 +109,43 @@ export function createOperations<
      * Lists a page. `list` is the name of the list in the output, `total` the name of the number of all rows. The input can
      * have `limit`, `cursor`, `q`, `order`, the filters, and the id of the parent.
      */
-    page: <List extends string, Total extends string = never>(list: List, total?: Total) =>
-      markChecksInStatement(async (call: ListCall): Promise<PageOf<View, List, Total>> => {
-        const { db, user = NOBODY } = call.context
+    page: <List extends string, Total extends string = never>(list: List, total?: Total) => {
+      const sharedReads = prepared(() => createSharedReads<PageRows<Listed>>())
+      return markChecksInStatement(async (call: ListCall): Promise<PageOf<View, List, Total>> => {
+        const { db, user = NOBODY, scopes, isAbandoned } = call.context
         const selection = selectionOf(call)
         const { parentRelations } = requirementsOf(call, rows)
+        const isApp = scopes !== undefined
+        const values = [
+          user.id,
+          user.email,
+          isApp,
+          parentRelations?.join(),
+          ...Object.entries(call.input ?? {}),
+        ]
+        // Callers without an account wait in the queues of their networks, so each has its own read.
+        const key = user === NOBODY ? undefined : keyOf(values.flat())
         const page = await readRows(call, rows, {
           list: (request) => rows.list(db, user, request, selection, parentRelations),
           ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
+          ...(key !== undefined && {
+            share: (read: SharedRead<PageRows<Listed>>) => sharedReads(db)(key, read, isAbandoned),
+          }),
         })
         // The list of a parent that the caller may not see is empty, too: then throws 404 or 403.
         if (page.rows.length === 0) await call.context.checkPermissions?.(db)
         // A proxy must not compress rows of other people beside own rows: the size of the answer could reveal a text (BREACH).
         if (
           !hasOneRelation(rows.visibility) &&
-          page.rows.some((row) => !(row as Found).relations.includes(ownerRelation))
+          page.rows.some((row) => !row.relations.includes(ownerRelation))
         )
           call.context.reply.set('cache-control', 'no-transform')
         return {
-          [list]: page.rows.map((row) => show(call, row as Found)),
+          [list]: page.rows.map((row) => show(call, row)),
           ...(total !== undefined && { [total]: page.total }),
         } as PageOf<View, List, Total>
-      }, coversParent),
+      }, coversParent)
+    },
 
     /** Reads the row with the id in the input. */
     get: () =>

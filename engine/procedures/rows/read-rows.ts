@@ -34,12 +34,16 @@ type Listed = Pick<Rows, 'keysetOf' | 'textsOf'> & Partial<Pick<Rows, 'hasTextId
 export async function readRows<Row>(
   call: ListCall,
   { keysetOf, textsOf, hasTextIds = false }: Listed,
-  { list, count }: { list: Read<Row>; count?: () => Promise<number> },
+  { list, count, share }: Pick<Order<Row>, 'share'> & { list: Read<Row>; count?: () => Promise<number> },
 ): Promise<{ rows: Row[]; total?: number | undefined }> {
   const keyset = await keysetOf(call.input?.order, call.context.db)
-  // The rows have the fields of their order, which the types do not show.
-  if (keyset)
-    return readSortedPage(call, { keyset, textsOf }, list as Read<Row & { sortValues: SortValues }>, count)
-  const order = { ...(hasTextIds ? newestFirstByText : newestFirst), textsOf } as Order<Row>
-  return count ? readPage(call, order, list, count) : readPage(call, order, list)
+  const order = { textsOf, share } as Pick<Order<Row>, 'textsOf' | 'share'>
+  if (keyset) {
+    // The rows have the fields of their order, which the types do not show.
+    type Sorted = Row & { sortValues: SortValues }
+    const sorted = order as Pick<Order<Sorted>, 'textsOf' | 'share'>
+    return readSortedPage(call, { keyset, ...sorted }, list as Read<Sorted>, count)
+  }
+  const newest = { ...(hasTextIds ? newestFirstByText : newestFirst), ...order } as Order<Row>
+  return count ? readPage(call, newest, list, count) : readPage(call, newest, list)
 }

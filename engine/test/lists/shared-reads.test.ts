@@ -1,0 +1,140 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { createSharedReads, keyOf, type SharedRead } from '../../procedures/lists/shared-reads.ts'
+import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
+import { shelfRows, shelfShares } from '../library/db.ts'
+
+const service = await startService()
+
+/** A queue with one slot: `next` lets the oldest waiting read begin, and answers with the number of reads that have begun. */
+function createQueue() {
+  const waiting: (() => void)[] = []
+  let begun = 0
+  const read: SharedRead<number> = async (begin, isAbandoned) => {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    if (isAbandoned?.()) throw new Error('abandoned')
+    begin()
+    return ++begun
+  }
+  return { read, next: () => waiting.shift()?.(), waiting }
+}
+
+const never = () => false
+
+/** Lets the reads reach the queue. */
+const arrive = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('equal reads', () => {
+  test('that wait share one statement, and a later one has its own', async () => {
+    const share = createSharedReads<number>()
+    const { read, next, waiting } = createQueue()
+    const first = [share('a', read, never), share('a', read, never)]
+    const other = share('b', read, never)
+    await arrive()
+    expect(waiting).toHaveLength(2)
+    const joined = share('a', read, never)
+    next()
+    expect(await Promise.all([...first, joined])).toEqual([1, 1, 1])
+    const later = share('a', read, never)
+    await arrive()
+    next()
+    expect(await other).toBe(2)
+    next()
+    expect(await later).toBe(3)
+  })
+
+  test('do not share a statement that is sent', async () => {
+    const share = createSharedReads<string>()
+    let answer: ((text: string) => void) | undefined
+    const sent = share(
+      'a',
+      (begin) => {
+        begin()
+        return new Promise((resolve) => (answer = resolve))
+      },
+      never,
+    )
+    await arrive()
+    expect(await share('a', () => Promise.resolve('after the change'), never)).toBe('after the change')
+    answer?.('before the change')
+    expect(await sent).toBe('before the change')
+  })
+
+  test('run as long as one of their callers waits, and fail if all are gone', async () => {
+    const share = createSharedReads<number>()
+    const { read, next } = createQueue()
+    const gone = () => true
+    const shared = [share('a', read, gone), share('a', read, never)]
+    await arrive()
+    next()
+    expect(await Promise.all(shared)).toEqual([1, 1])
+
+    const abandoned = [share('a', read, gone), share('a', read, gone)]
+    await arrive()
+    next()
+    expect(await Promise.allSettled(abandoned)).toMatchObject([
+      { status: 'rejected' },
+      { status: 'rejected' },
+    ])
+    const retried = share('a', read, never)
+    await arrive()
+    next()
+    expect(await retried).toBe(2)
+  })
+})
+
+test('a key tells apart values that have the same text, and is undefined for objects', () => {
+  const keys = [
+    ['1'],
+    [1],
+    [1n],
+    ['null'],
+    [null],
+    [undefined],
+    ['a', 'b'],
+    ['a,b'],
+    [NaN],
+    ['NaN'],
+    [true],
+    ['true'],
+  ]
+  expect(new Set(keys.map(keyOf)).size).toBe(keys.length)
+  expect(keyOf(['a', 1n, null])).toBe(keyOf(['a', 1n, null]))
+  expect(keyOf(['a', new Date()])).toBeUndefined()
+  expect(keyOf([new Set(['a'])])).toBeUndefined()
+})
+
+test('lists of one account on many connections share a statement, which sees every change before it', async () => {
+  const email = newEmail()
+  const [ada, bob, cleo] = await Promise.all([service.person(), service.person(email), service.person()])
+  const shelf = await ada.shelves.create({ name: 'Poetry' })
+  await ada.shelves.share({ id: shelf.id, email, role: 'reader' })
+  const statements = vi.spyOn(shelfRows, 'list')
+  onTestFinished(() => {
+    statements.mockRestore()
+  })
+  const lists: ReturnType<typeof bob.shelves.list>[] = []
+  const listAsBob = (count: number) => {
+    for (let index = 0; index < count; index++) lists.push(bob.shelves.list())
+  }
+
+  let other: ReturnType<typeof bob.shelves.list> | undefined
+  await withTableLocked(service.databaseUrl, 'shelves', async () => {
+    // An account has at most two lists at the same time: they wait for the lock, and all others wait for them.
+    for (const sent of [1, 2]) {
+      listAsBob(1)
+      await expect.poll(() => statements.mock.calls.length).toBe(sent)
+    }
+    listAsBob(10)
+    await service.services.db.delete(shelfShares)
+    listAsBob(10)
+    other = cleo.shelves.list()
+    await expect.poll(() => statements.mock.calls.length).toBe(3)
+  })
+
+  const [, , ...shared] = await Promise.all(lists)
+  expect(shared).toEqual(shared.map(() => ({ shelves: [] })))
+  expect(await other).toEqual({ shelves: [] })
+  // Two of Bob, one of Cleo, and one for twenty calls of Bob.
+  expect(statements).toHaveBeenCalledTimes(4)
+})
