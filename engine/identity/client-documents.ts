@@ -171,6 +171,11 @@ async function fetchDocument(url: string, production: boolean) {
       })
         .on('response', resolve)
         .on('error', reject)
+        // Without an answer and without an error, if the server switches to another protocol (101). A promise that never settles would
+        // occupy one of MAX_FETCHES.
+        .on('close', () => {
+          reject(new Error('The server closed the connection'))
+        })
     })
     if (response.statusCode !== 200)
       throw new Error(`The server answers with status ${response.statusCode ?? 'unknown'}`)

@@ -8,7 +8,8 @@ import { app as parcels, parcels as resource } from '../../engine/test/jobs/parc
 import { contract } from '../../engine/test/jobs/parcels/contract.ts'
 import { deliveries } from '../../engine/test/jobs/parcels/db.ts'
 
-// A program: serves an application whose jobs leave rows and e-mails, for `kills` and `rolling`.
+// A program: serves an application whose jobs leave rows and e-mails, for `kills` and `rolling`, and with an endpoint that reads a
+// stream, for `slow-senders`.
 
 const Labelled = z.object({ label: z.string() })
 const noted = mailTemplate(Labelled, ({ label }) => ({ subject: label, paragraphs: ['Noted.'] }))
@@ -45,17 +46,26 @@ const readLabels = endpoint({ ...shared, method: 'GET' }, async ({ context: { db
     rows: await db.select().from(deliveries),
   }),
 )
+/** Reads a body while it arrives. */
+const countBytes = endpoint(
+  { ...shared, method: 'PUT', path: '/api/uploads', body: 'stream' },
+  async ({ body }) => {
+    let bytes = 0
+    for await (const chunk of body) bytes += chunk.length
+    return Response.json({ bytes })
+  },
+)
 
 const app = defineApp({
   name: 'Trial jobs',
   version: '1.0.0',
-  description: 'Jobs that leave rows and e-mails.',
+  description: 'Jobs that leave rows and e-mails, and uploads.',
   contract,
   migrationsFolder: parcels.migrationsFolder,
   resources: { parcels: resource },
   jobs: { note, tick },
   mails: { noted },
-  endpoints: { enqueueLabel, readLabels },
+  endpoints: { enqueueLabel, readLabels, countBytes },
 })
 
 await serve(app, process.env)

@@ -1,10 +1,11 @@
-import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { quantile, sendRequest } from './http-client.ts'
+import { measureRequests } from './constant-rate.ts'
+import { quantile } from './http-client.ts'
 import { exchange } from '../../engine/test/fixtures/raw-http.ts'
 import { startService } from './service-process.ts'
+import { measureStreams } from './slow-streams.ts'
 import { createAccount } from './test-accounts.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
@@ -17,8 +18,6 @@ const BYTE_INTERVAL = 250
 const ROUNDS = 3
 /** Duration of a measurement without slow clients, in milliseconds. */
 const BASELINE_DURATION = 20_000
-/** Number of ordinary requests per second. */
-const RATE = 50
 /** Period over which the slow clients connect, in milliseconds. */
 const ARRIVAL_PERIOD = 2000
 /**
@@ -122,7 +121,14 @@ await trial('slow senders', async (report) => {
   const service = await startService({ DATABASE_URL: url })
   const port = Number(new URL(service.origin).port)
   const { cookie } = await createAccount(service, 'ada@example.com')
-  const measure = (until: () => boolean) => measureRequests(service.origin, cookie, until)
+  const headers = { cookie }
+  const requests = [
+    { method: 'GET', path: '/api/tasks', headers },
+    { method: 'POST', path: '/api/counter/increment', headers },
+    { method: 'POST', path: '/api/reservations', headers, body: { name: 'Ada', guests: 2 } },
+    { method: 'GET', path: '/api/status', headers },
+  ]
+  const measure = (until: () => boolean) => measureRequests(service.origin, requests, until)
   const measureFor = (milliseconds: number) => {
     const end = performance.now() + milliseconds
     return measure(() => performance.now() > end)
@@ -142,6 +148,8 @@ await trial('slow senders', async (report) => {
   const incompleteBodies = sendIncompleteBodies(port).then((ends) => (endedBodies = ends))
   const besideBodies = await measure(() => endedBodies !== undefined)
   const bodyEnds = await incompleteBodies
+  await service.kill('SIGTERM')
+  const streams = await measureStreams(send)
 
   const [alone, beside] = [rounds.map(({ alone }) => alone), rounds.map(({ beside }) => beside)].map(
     (times) => quantile(times, 0.5),
@@ -159,6 +167,9 @@ await trial('slow senders', async (report) => {
     readers: last('readers'),
     'beside 1,000 incomplete bodies': `${besideBodies.toFixed(1)} ms`,
     'ended at once': bodyEnds.filter(({ duration }) => duration < ARRIVAL_PERIOD * 2).length,
+    'streams: p99 alone': `${streams.alone.toFixed(1)} ms`,
+    'beside streams': `${streams.beside.toFixed(1)} ms`,
+    'streams ended within': `${(streams.ended / 1000).toFixed(1)} s`,
   })
   if (bodyEnds.some(({ duration, status }) => duration > INCOMPLETE_BODIES.timeLimit || status !== 408))
     throw new Error('Not all incomplete bodies were answered 408 in time')
@@ -169,32 +180,9 @@ await trial('slow senders', async (report) => {
     if (statuses.some((other) => other !== status))
       throw new Error(`${kind} were answered ${statuses.join()}`)
   }
-  if (ratio > LATENCY_LIMIT.ratio && beside > LATENCY_LIMIT.milliseconds)
-    throw new Error('Ordinary requests were slow')
+  if (isSlow({ alone, beside }) || isSlow(streams)) throw new Error('Ordinary requests were slow')
 })
 
-/** Sends requests at a constant rate, independent of the responses. Returns the 99th percentile in milliseconds. */
-async function measureRequests(origin: string, cookie: string, until: () => boolean) {
-  const agent = new Agent({ keepAlive: true })
-  const durations: Promise<number>[] = []
-  const requests = [
-    { method: 'GET', path: '/api/tasks' },
-    { method: 'POST', path: '/api/counter/increment' },
-    { method: 'POST', path: '/api/reservations', body: { name: 'Ada', guests: 2 } },
-    { method: 'GET', path: '/api/status' },
-  ]
-  const send = async (turn: number) => {
-    const request = requests[turn % requests.length] ?? { method: 'GET', path: '/' }
-    const { status, body, duration } = await sendRequest(agent, origin, { ...request, headers: { cookie } })
-    if (status !== 200) throw new Error(`${request.method} ${request.path} answered ${status}: ${body}`)
-    return duration
-  }
-  const start = performance.now()
-  for (let turn = 0; !until(); turn++) {
-    durations.push(send(turn))
-    await sleep(Math.max(0, (turn + 1) * (1000 / RATE) - (performance.now() - start)))
-  }
-  const times = await Promise.all(durations)
-  agent.destroy()
-  return quantile(times, 0.99)
+function isSlow({ alone, beside }: { alone: number; beside: number }) {
+  return beside / alone > LATENCY_LIMIT.ratio && beside > LATENCY_LIMIT.milliseconds
 }

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { request as sendRequest } from 'node:http'
 import { eq } from 'drizzle-orm'
 import { describe, expect, test, vi } from 'vitest'
 
@@ -39,6 +40,22 @@ describe.each(Object.entries(databases))('the file of a row, on %s', async (_, e
     },
   )
 
+  /** Sends the first bytes of a file for the paper of an author, and waits until the storage reads them. */
+  async function beginUpload({ url }: Author, headers: Record<string, string>) {
+    const put = vi.spyOn(files, 'put')
+    const sent = sendRequest(url, {
+      agent: false,
+      method: 'PUT',
+      headers: { ...headers, 'content-type': 'text/plain' },
+    })
+    sent.write('an')
+    await vi.waitFor(() => {
+      expect(put).toHaveBeenCalled()
+    }, PATIENCE)
+    put.mockRestore()
+    return sent
+  }
+
   /** What happens to Bob, an editor of the paper of Ada, while he uploads a file. */
   const events: Record<string, (ada: Author, bob: Author) => Promise<unknown>> = {
     'is banned': (_, { email }) =>
@@ -46,6 +63,7 @@ describe.each(Object.entries(databases))('the file of a row, on %s', async (_, e
     'signs out': (_, { post }) => post('/api/auth/sign-out'),
     'deletes the account': (_, { client, email }) => client.account.delete({ email }),
     'loses the permission': ({ client, id }, { email }) => client.papers.exclude({ id, email }),
+    'becomes a reader': ({ client, id }, { email }) => client.papers.share({ id, email, role: 'reader' }),
   }
 
   test.each(Object.entries(events))(
@@ -54,13 +72,7 @@ describe.each(Object.entries(databases))('the file of a row, on %s', async (_, e
       const [ada, bob] = [await prepare(), await prepare()]
       await ada.upload(ada.id, 'text')
       await ada.client.papers.share({ id: ada.id, email: bob.email, role: 'editor' })
-      const put = vi.spyOn(files, 'put')
-      const sent = bob.begin(ada.id, { method: 'PUT', headers: { 'content-type': 'text/plain' } })
-      sent.write('an')
-      await vi.waitFor(() => {
-        expect(put).toHaveBeenCalled()
-      }, PATIENCE)
-      put.mockRestore()
+      const sent = await beginUpload(ada, bob.headers)
 
       await happen(ada, bob)
       sent.end('other')
@@ -69,6 +81,36 @@ describe.each(Object.entries(databases))('the file of a row, on %s', async (_, e
       expect(await (await ada.send(ada.id)).text()).toBe('text')
     },
   )
+
+  test('is not uploaded if its row is deleted during the upload', async () => {
+    const ada = await prepare()
+    const sent = await beginUpload(ada, ada.headers)
+
+    await ada.client.papers.delete({ id: ada.id })
+    sent.end('other')
+
+    expect((await answerTo(sent)).statusCode).toBe(404)
+    expect((await ada.send(ada.id)).status).toBe(404)
+  })
+
+  test('is read and uploaded by apps with the scopes, until a revocation during an upload', async () => {
+    const ada = await prepare()
+    const createToken = async (scopes: ('read' | 'write')[]) => {
+      const { token } = await ada.client.tokens.create({ label: 'App', scopes, audience: 'service' })
+      return { authorization: `Bearer ${token}`, 'content-type': 'text/plain' }
+    }
+    const [reader, writer] = [await createToken(['read']), await createToken(['write'])]
+    const statusOf = async (headers: Record<string, string>, method: string) =>
+      (await fetch(ada.url, { method, headers, ...(method === 'PUT' && { body: 'text' }) })).status
+
+    expect([await statusOf(reader, 'PUT'), await statusOf(writer, 'PUT')]).toEqual([403, 204])
+    expect([await statusOf(reader, 'GET'), await statusOf(writer, 'GET')]).toEqual([200, 403])
+    const sent = await beginUpload(ada, writer)
+    for (const { id } of (await ada.client.apps.list()).apps) await ada.client.apps.revoke({ id })
+    sent.end('other')
+    expect((await answerTo(sent)).statusCode).toBe(401)
+    expect(await (await ada.send(ada.id)).text()).toBe('text')
+  })
 
   test('is the file of one of several uploads at once, and the others are removed', async () => {
     const ada = await prepare()

@@ -235,6 +235,10 @@ describe.runIf(hasOpenssl)('a client document', () => {
     ['redirects', (response) => response.writeHead(302, { location: '/other.json' }).end()],
     ['ends early', (response) => response.socket?.destroy()],
     [
+      'switches to another protocol',
+      (response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'a' }).end(),
+    ],
+    [
       'has a name of more than 120 characters',
       (response, document) => response.end(document.replace('A described app', 'x'.repeat(121))),
     ],

@@ -38,6 +38,7 @@ export async function startPapers(files: Files, environment: Record<string, stri
       email,
       client,
       id,
+      url: urlOf(id),
       headers,
       send,
       upload: async (of: string, body: string | Buffer, type = 'text/plain') =>

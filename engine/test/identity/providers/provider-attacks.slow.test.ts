@@ -81,6 +81,17 @@ describe('the answer of a provider', () => {
     expect(await browser.me()).toMatchObject(signedOut)
   })
 
+  test('is refused with the code of the sign-in of another person', async () => {
+    const victim = become()
+    const code = new URL(await victim.visit(await victim.begin())).searchParams.get('code') ?? ''
+    const attacker = createBrowser(service.origin)
+    const callback = new URL(await attacker.visit(await attacker.begin()))
+    callback.searchParams.set('code', code)
+
+    expect(redirectOf(await attacker.send(callback.href))).toBe(FAILED)
+    expect(await attacker.me()).toMatchObject(signedOut)
+  })
+
   test('is refused with another issuer', async () => {
     const browser = become()
     const callback = await browser.visit(await browser.begin())

@@ -88,6 +88,9 @@ describe.each(Object.entries(databases))('a sign-in by a provider, on %s', async
     ['is not known to be verified', { email_verified: undefined }],
     ['is verified by another claim', { email_verified: undefined, emailVerified: true }],
     ['is verified by a text', { email_verified: 'yes' }],
+    ['is not verified, as a text', { email_verified: 'false' }],
+    ['is verified by a list', { email_verified: [true] }],
+    ['is a list', { email: ['ada@example.com'] }],
     ['is missing', { email: undefined }],
     ['is no address', { email: 'ada' }],
     ['has letters that become others', { email: '\u{212A}ay@example.com' }],
@@ -125,6 +128,8 @@ describe.each(Object.entries(databases))('a sign-in by a provider, on %s', async
   test.each([
     ['before the first sign-in of the administrator', { email: 'chief@example.com' }],
     ['in other letters', { email: 'Chief@Example.com' }],
+    ['with blanks', { email: ' chief@example.com\n' }],
+    ['with a full stop of another width', { email: 'chief@example\u{FF0E}com' }],
     ['without the verification', { email: 'chief@example.com', email_verified: false }],
   ])('makes nobody an administrator: the address is of ADMIN_EMAILS, %s', async (_case, claims) => {
     const browser = become(claims)
