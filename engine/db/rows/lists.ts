@@ -20,8 +20,8 @@ import type { Person } from '../accounts/users.ts'
 import {
   branchesOf,
   createPages,
-  type Given,
-  givenValue,
+  type Criteria,
+  criterionPlaceholder,
   hasOneRelation,
   parametersOf,
   suffixOf,
@@ -69,14 +69,16 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
   const withRelation = !hasOneRelation(visibility)
   const { createdAt } = columns
 
-  const suffix = (given: Given, relations: readonly string[] | undefined) =>
-    suffixOf(filters, visibility, given, relations)
+  const suffix = (criteria: Criteria, relations: readonly string[] | undefined) =>
+    suffixOf(filters, visibility, criteria, relations)
 
-  const isSelectedBy = (given: Given) =>
+  const isSelectedBy = (criteria: Criteria) =>
     and(
-      ...usedFilters(filters, visibility, given).map((field) => {
+      ...usedFilters(filters, visibility, criteria).map((field) => {
         const column = columns[field] as AnyColumn
-        return given[field] === null ? isNull(column) : eq(column, sql.param(givenValue(field), column))
+        return criteria[field] === null
+          ? isNull(column)
+          : eq(column, sql.param(criterionPlaceholder(field), column))
       }),
     )
 
@@ -131,12 +133,12 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     searched,
     newest: createdAt && newestBy({ createdAt, id: table.id }),
     suffixOf: suffix,
-    given: columns,
-    selectRows(given, relations, { order, isAfter, sortValues }) {
-      const parts = branchesOf(name, visibility, given, relations).map((branch) => {
+    criteriaFields: columns,
+    selectRows(criteria, relations, { order, isAfter, sortValues }) {
+      const parts = branchesOf(name, visibility, criteria, relations).map((branch) => {
         // The index of memberships has its own copy of the position in the default order.
         const end = branch.position && !sortValues ? newestBy(branch.position) : { order, isAfter }
-        return selectBranch(branch, and(isSelectedBy(given), end.isAfter), end.order, sortValues)
+        return selectBranch(branch, and(isSelectedBy(criteria), end.isAfter), end.order, sortValues)
       })
       const [only, ...others] = parts
       if (only && others.length === 0) return only
@@ -147,10 +149,10 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     },
   })
 
-  async function total(db: Database, person: Person, given: Given, relations?: readonly string[]) {
-    const statement = selectTotal(`_count${suffix(given, relations)}`, (connection) => {
-      const branches = branchesOf(name, visibility, given, relations)
-      const isSelected = isSelectedBy(given)
+  async function total(db: Database, person: Person, criteria: Criteria, relations?: readonly string[]) {
+    const statement = selectTotal(`_count${suffix(criteria, relations)}`, (connection) => {
+      const branches = branchesOf(name, visibility, criteria, relations)
+      const isSelected = isSelectedBy(criteria)
       const counts = branches.map(({ from, condition, parents }) =>
         parents
           ? sql`(select ${count()} from (${parents}) as _parents join ${from} on ${condition} where ${isSelected ?? sql`true`})`
@@ -159,7 +161,7 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
       const sum = sql<number>`${sql.join(counts, sql` + `)}`.mapWith(Number)
       return connection.select({ total: sum }).from(dummyTable)
     })
-    const [row] = await statement(connectionForLists(db)).execute(parametersOf(columns, person, given))
+    const [row] = await statement(connectionForLists(db)).execute(parametersOf(columns, person, criteria))
     return row?.total ?? 0
   }
 
