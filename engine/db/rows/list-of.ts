@@ -118,7 +118,7 @@ export function listOf<
   const listed = {
     ...rows,
     name,
-    check() {
+    checkDeclaration() {
       const { fields } = statements()
       const isGrouped = selectVisible({ viewer: viewerPlaceholders })._.config.groupBy !== undefined
       if (!hasOneRelation(visibility) && !fields.relation && !isGrouped)

@@ -44,7 +44,7 @@ export interface Rows<
   /** Whether the ids are texts, for example UUIDs. */
   hasTextIds: boolean
   /** Throws if the declaration has a mistake that only all tables together show. Called at the start. */
-  check?: () => void
+  checkDeclaration?: () => void
   /** The keyset of an order. Undefined for the default order of tables without `orders`: newest first. */
   keysetOf: (order: string | undefined, db: Database) => Promisable<Keyset | undefined>
   /** The values that limit the bytes of a page. */

@@ -4,7 +4,7 @@ import type { ItemAction } from 'tallystick-contract/internal'
 import type { Related, Rows } from '../../db/rows/index.ts'
 import { hasOneRelation } from '../../db/rows/pages.ts'
 import type { Person } from '../../db/accounts/users.ts'
-import { isOfOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
+import { concernsOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
 import {
   type AnyCall,
   type Answering,
@@ -12,7 +12,7 @@ import {
   type Call,
   hasRelation,
   type ItemCall,
-  missing,
+  notFound,
   type Permissions,
   recipientsOf,
   requirementsOf,
@@ -32,14 +32,17 @@ export interface ViewContext<Action extends string> {
 }
 
 /** Refuses fields that the rows do not have: a value would be lost. */
-type Exact<Fields, Given> = {
-  [Field in Exclude<keyof Given, keyof Fields>]: `The rows do not take ${Field & string}`
+type Exact<Fields, Values> = {
+  [Field in Exclude<keyof Values, keyof Fields>]: `The rows do not take ${Field & string}`
 }
 
 /** The caller of a public procedure, who sees only the rows of everybody. */
 const NOBODY: Person = { id: '', email: '' }
 
-/** Creates the handlers of a resource with rows. */
+/**
+ * Creates the handlers of a resource with rows. `markChecksInStatement` tells the guard which permissions a statement checks, by its
+ * condition (`requirementsOf`). If the statement finds no row, the handler throws 404, which the guard can replace by 403 or 412.
+ */
 export function createOperations<
   Row extends { id: string | number },
   New,
@@ -54,7 +57,7 @@ export function createOperations<
   tagOf: (row: Row & Related) => string | undefined,
 ) {
   type Found = Row & Related
-  rows.check?.()
+  rows.checkDeclaration?.()
   const actions = [...new Set(Object.values(permissions).flat())]
   const { owner, ownerRelation, members } = rows.visibility
   const isOwned = owner !== undefined && !members
@@ -94,7 +97,8 @@ export function createOperations<
     for (const topic of procedure['~orpc'].meta.updates ?? []) context.announce(topic, ...recipients)
   }
 
-  const coversParent = ({ id }: ItemAction) => id === rows.visibility.parent?.key
+  /** Whether an action concerns the parent of the rows, for example to list or to create rows. */
+  const concernsParent = ({ id }: ItemAction) => id === rows.visibility.parent?.key
 
   return {
     viewAs,
@@ -106,7 +110,7 @@ export function createOperations<
      * have `limit`, `cursor`, `q`, `order`, the filters, and the id of the parent.
      */
     page: <List extends string, Total extends string = never>(list: List, total?: Total) =>
-      markChecksInStatement(async (call: ListCall): Promise<PageOf<View, List, Total>> => {
+      markChecksInStatement(concernsParent, async (call: ListCall): Promise<PageOf<View, List, Total>> => {
         const { db, user = NOBODY } = call.context
         const selection = selectionOf(call)
         const { parentRelations } = requirementsOf(call, rows)
@@ -114,7 +118,7 @@ export function createOperations<
           list: (request) => rows.list(db, user, request, selection, parentRelations),
           ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
         })
-        // The list of a parent that the caller may not see is empty, too: then throws 404 or 403.
+        // The list is also empty if the caller may not see the parent. Then the guard throws 404 or 403.
         if (page.rows.length === 0) await call.context.checkPermissions?.(db)
         // A proxy must not compress rows of other people beside own rows: the size of the answer could reveal a text (BREACH).
         if (
@@ -126,35 +130,38 @@ export function createOperations<
           [list]: page.rows.map((row) => show(call, row as Found)),
           ...(total !== undefined && { [total]: page.total }),
         } as PageOf<View, List, Total>
-      }, coversParent),
+      }),
 
     /** Reads the row with the id in the input. */
     get: () =>
-      markChecksInStatement(async (call: AnyCall & Pick<ItemCall, 'input'>): Promise<View> => {
-        const { db, user = NOBODY } = call.context
-        const row = await rows.find(db, user, call.input.id)
-        if (!row || !hasRelation(row, requirementsOf(call, rows))) throw missing(call)
-        return showWithTag(call, row)
-      }, isOfOwnItem),
+      markChecksInStatement(
+        concernsOwnItem,
+        async (call: AnyCall & Pick<ItemCall, 'input'>): Promise<View> => {
+          const { db, user = NOBODY } = call.context
+          const row = await rows.find(db, user, call.input.id)
+          if (!row || !hasRelation(row, requirementsOf(call, rows))) throw notFound(call)
+          return showWithTag(call, row)
+        },
+      ),
 
     /** Inserts a row with the values that `map` returns. */
-    insert: <Given extends Call, Values extends New>(
-      map: (call: Given) => Promisable<Values & Exact<New, Values>>,
+    insert: <TypedCall extends Call, Values extends New>(
+      map: (call: TypedCall) => Promisable<Values & Exact<New, Values>>,
     ) =>
-      markChecksInStatement(async (call: Given): Promise<View> => {
+      markChecksInStatement(concernsParent, async (call: TypedCall): Promise<View> => {
         const { parentRelations } = requirementsOf(call, rows)
         const { db, user } = call.context
         const row = await rows.insert(db, user, await map(call), parentRelations)
-        if (!row) throw missing(call)
+        if (!row) throw notFound(call)
         announceRow(call, row)
         return showWithTag(call, row)
-      }, coversParent),
+      }),
 
     /** Changes the row with the id in the input to the values that `map` returns. An omitted field keeps its value. */
-    update: <Given extends ItemCall, Values extends Changes>(
-      map: (call: Given) => Promisable<Values & Exact<Changes & { id: unknown }, Values>>,
+    update: <TypedCall extends ItemCall, Values extends Changes>(
+      map: (call: TypedCall) => Promisable<Values & Exact<Changes & { id: unknown }, Values>>,
     ) =>
-      markChecksInStatement(async (call: Given): Promise<View> => {
+      markChecksInStatement(concernsOwnItem, async (call: TypedCall): Promise<View> => {
         const { db, user } = call.context
         const { id } = call.input
         const values = await map(call)
@@ -163,26 +170,26 @@ export function createOperations<
         const isMoved = parent && (Reflect.get(values, parent.key) as unknown) !== undefined
         const before = isMoved ? await rows.find(db, user, id) : undefined
         const row = await rows.update(db, user, id, values, requirementsOf(call, rows))
-        if (!row) throw missing(call)
+        if (!row) throw notFound(call)
         announceRow(call, row, ...(before ? [before] : []))
         return showWithTag(call, row)
-      }, isOfOwnItem),
+      }),
 
     /** Deletes the row with the id in the input. Throws 404 if there is none, unless `isRequired` is false. */
     remove: <Answer = Success>({
       answer,
       isRequired = true,
     }: Answering<Row, Answer> & { isRequired?: boolean } = {}) =>
-      markChecksInStatement(async (call: ItemCall): Promise<Answer> => {
+      markChecksInStatement(concernsOwnItem, async (call: ItemCall): Promise<Answer> => {
         const { db, user, acceptedVersions } = call.context
-        const within = await listChangesWithin(db, call.context.resources, rows, call.input.id)
+        const changesWithin = await listChangesWithin(db, call.context.resources, rows, call.input.id)
         const row = await rows.remove(db, user, call.input.id, requirementsOf(call, rows))
         if (row) {
           announceRow(call, row)
-          for (const change of within) call.context.announce(...change)
+          for (const change of changesWithin) call.context.announce(...change)
           // `answer` needs the row, and a request with If-Match asks for a version of it.
-        } else if (answer || isRequired || acceptedVersions) throw missing(call)
+        } else if (answer || isRequired || acceptedVersions) throw notFound(call)
         return answerOf(row, answer)
-      }, isOfOwnItem),
+      }),
   }
 }
