@@ -14,8 +14,8 @@ export interface Answer {
   etag: string | undefined
 }
 
-/** A recorded call of the procedure that a law checks. */
-export interface RecordedCall {
+/** A call of the procedure that a law checks, with its answer. */
+export interface ObservedCall {
   input: unknown
   answer: Answer
 }
@@ -102,8 +102,8 @@ export async function recordCalls(
   call: AnyCall,
   { client, fixture, path }: { client: object; fixture: unknown; path: readonly string[] },
   change: ChangeInput = (input) => input,
-): Promise<RecordedCall[]> {
-  const recorded: RecordedCall[] = []
+): Promise<ObservedCall[]> {
+  const recorded: ObservedCall[] = []
   let recordedError: unknown
   const recording = replaceProcedure(client, path, (procedure) => async (original, options) => {
     const input = change(original, recorded.length)

@@ -3,7 +3,7 @@
 import type { AnySchema } from '@orpc/contract'
 import { z } from 'zod'
 
-import type { RecordedCall } from '../calls.ts'
+import type { ObservedCall } from '../calls.ts'
 import type { Declared } from '../procedures.ts'
 import { compareObservations, type Law, type Observation, observe, caseCallsOf, run } from './observations.ts'
 import { keyOfLeaf, type Leaf, leavesOf, replaceAt, toPattern, valueAt } from '../values.ts'
@@ -179,7 +179,7 @@ export async function listIgnoredInputs(law: Law, declared: Declared) {
   return [...listUnusedFields(declared, inputs), ...sentences]
 }
 
-const isSuccess = (recorded: readonly RecordedCall[]) =>
+const isSuccess = (recorded: readonly ObservedCall[]) =>
   recorded.every(({ answer: { status } }) => status < 400)
 
 /** Returns whether an item is found. Stops at the first such item. */

@@ -1,6 +1,6 @@
 // What a person can observe: the answers of all reads. The laws compare observations of two states of the database.
 
-import { type RecordedCall, type ChangeInput, recordCalls } from '../calls.ts'
+import { type ChangeInput, type ObservedCall, recordCalls } from '../calls.ts'
 import { type AnyCall, type AnyCases, callsOf, createExceptions, type UsedExceptions } from '../cases.ts'
 import { type Declared, listOwnProcedures, proceduresOf } from '../procedures.ts'
 import { type Connect, explain } from '../running.ts'
@@ -8,7 +8,7 @@ import { differences, maskTimes } from '../values.ts'
 import type { Person, World, Worlds } from '../worlds.ts'
 
 /** One run of a call: the answers of the procedure, by a label for messages. */
-export type Observation = ReadonlyMap<string, readonly RecordedCall[]>
+export type Observation = ReadonlyMap<string, readonly ObservedCall[]>
 
 /** A call of the cases, with its procedure. */
 export interface CaseCall {
@@ -143,11 +143,11 @@ export interface Found {
 /** Lists the differences of two runs of a call. `start` is the beginning of the times that differ between any two runs. */
 function compare(
   label: string,
-  first: readonly RecordedCall[],
-  second: readonly RecordedCall[],
+  first: readonly ObservedCall[],
+  second: readonly ObservedCall[],
   start: number,
 ): Found[] {
-  const mask = (recorded: readonly RecordedCall[]) => recorded.map(({ answer }) => maskTimes(answer, start))
+  const mask = (recorded: readonly ObservedCall[]) => recorded.map(({ answer }) => maskTimes(answer, start))
   return differences(mask(first), mask(second)).map(({ path, ...difference }) => ({
     ...difference,
     label,

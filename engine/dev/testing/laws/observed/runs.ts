@@ -1,6 +1,6 @@
 // Runs of calls in two states of the database, for the laws of data.
 
-import type { RecordedCall } from '../calls.ts'
+import type { ObservedCall } from '../calls.ts'
 import {
   type Calling,
   compareObservations,
@@ -58,7 +58,7 @@ export async function findKnown(law: Law, world: World) {
     await state.restore()
     seen.push(await observe(law, bobIn(law, world)))
   }
-  const [without = new Map<string, RecordedCall[]>(), withAda = new Map<string, RecordedCall[]>()] = seen
+  const [without = new Map<string, ObservedCall[]>(), withAda = new Map<string, ObservedCall[]>()] = seen
   const found = compareObservations(without, withAda, world.start)
   law.known.set(world, found)
   return found

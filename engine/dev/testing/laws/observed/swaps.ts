@@ -1,6 +1,6 @@
 // The law of swapped values: a call with a value of another person has the answer to a value without an owner.
 
-import type { RecordedCall } from '../calls.ts'
+import type { ObservedCall } from '../calls.ts'
 import type { Declared } from '../procedures.ts'
 import { type Connect, inProcess } from '../running.ts'
 import {
@@ -34,7 +34,7 @@ interface Swap {
   value: unknown
 }
 
-function listSwaps(world: World, recorded: readonly RecordedCall[]): Swap[] {
+function listSwaps(world: World, recorded: readonly ObservedCall[]): Swap[] {
   const counterparts = findCounterparts(world)
   return recorded.flatMap(({ input }, index) =>
     leavesOf(input).flatMap(({ path, value }) =>
@@ -44,7 +44,7 @@ function listSwaps(world: World, recorded: readonly RecordedCall[]): Swap[] {
 }
 
 /** Puts the text or the address of Ada into each text of an input: an answer could tell that Ada has the same text. */
-const listTextSwaps = ({ worlds: { ada } }: Law, world: World, recorded: readonly RecordedCall[]): Swap[] =>
+const listTextSwaps = ({ worlds: { ada } }: Law, world: World, recorded: readonly ObservedCall[]): Swap[] =>
   recorded.flatMap(({ input }, index) =>
     leavesOf(input).flatMap(({ path, value }) =>
       typeof value === 'string'
