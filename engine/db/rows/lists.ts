@@ -66,7 +66,7 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
   const memberCount = members?.count
   const texts = largeFields.flatMap((field) => listed[field] ?? [])
   const searched = search.flatMap((field) => columns[field] ?? [])
-  const withRelation = !hasOneRelation(visibility)
+  const selectsRelation = !hasOneRelation(visibility)
   const { createdAt } = columns
 
   const suffix = (criteria: Criteria, relations: readonly string[] | undefined) =>
@@ -85,7 +85,7 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
   const selectTotal = createVariants(name)
 
   /**
-   * Selects the rows of one part, in the order of the list. Counts the members of own rows only, after the limit: other people see
+   * Selects the rows of one branch, in the order of the list. Counts the members of own rows only, after the limit: other people see
    * 0. The subqueries have the name of the table, so that the columns of the order and of the fields mean their rows.
    */
   function selectBranch(
@@ -96,24 +96,24 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
   ) {
     const fields = [
       ...Object.values(listed).map((column) => sql`${column}`),
-      ...(withRelation ? [sql`${parents ? sql`null::text` : relation} as relation`] : []),
+      ...(selectsRelation ? [sql`${parents ? sql`null::text` : relation} as relation`] : []),
       ...(sortValues ? [sql`${sortValues.sql} as sort_values`] : []),
       ...(memberCount && !isOwn ? [sql`0 as ${sql.identifier(memberCount.field)}`] : []),
     ]
     const end = sql`order by ${sql.join([...order], sql`, `)} limit ${sql.placeholder('limit')}`
-    const ofPart = sql`select ${sql.join(fields, sql`, `)} from ${from} where ${and(condition, isSelected)} ${end}`
+    const ofBranch = sql`select ${sql.join(fields, sql`, `)} from ${from} where ${and(condition, isSelected)} ${end}`
     if (memberCount && isOwn)
-      return sql`with ${table} as (${ofPart}) select ${table}.*, coalesce(counts.count, 0) as ${sql.identifier(memberCount.field)}
+      return sql`with ${table} as (${ofBranch}) select ${table}.*, coalesce(counts.count, 0) as ${sql.identifier(memberCount.field)}
         from ${table} left join (${memberCount.ofAll(sql`select ${table.id} from ${table}`)}) as counts on counts.id = ${table.id}`
-    if (!parents) return ofPart
+    if (!parents) return ofBranch
     return sql`select ${sql.join(
       [
         ...Object.values(listed).map((column) => sql`${column}`),
-        ...(withRelation ? [sql`${relation} as relation`] : []),
+        ...(selectsRelation ? [sql`${relation} as relation`] : []),
         ...(sortValues ? [sql`sort_values`] : []),
       ],
       sql`, `,
-    )} from (${parents}) as _parents cross join lateral (${ofPart}) as ${table} ${end}`
+    )} from (${parents}) as _parents cross join lateral (${ofBranch}) as ${table} ${end}`
   }
 
   const newestBy = (key: NonNullable<Branch['position']>) => ({
@@ -126,7 +126,7 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     alias: name,
     fields: {
       ...listed,
-      ...(withRelation && { relation: sql<string>`relation` }),
+      ...(selectsRelation && { relation: sql<string>`relation` }),
       ...(memberCount && { [memberCount.field]: sql<number>`${sql.identifier(memberCount.field)}` }),
     },
     texts,
@@ -135,15 +135,15 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     suffixOf: suffix,
     criteriaFields: columns,
     selectRows(criteria, relations, { order, isAfter, sortValues }) {
-      const parts = branchesOf(name, visibility, criteria, relations).map((branch) => {
+      const selections = branchesOf(name, visibility, criteria, relations).map((branch) => {
         // The index of memberships has its own copy of the position in the default order.
         const end = branch.position && !sortValues ? newestBy(branch.position) : { order, isAfter }
         return selectBranch(branch, and(isSelectedBy(criteria), end.isAfter), end.order, sortValues)
       })
-      const [only, ...others] = parts
+      const [only, ...others] = selections
       if (only && others.length === 0) return only
       return sql`select * from (${sql.join(
-        parts.map((part) => sql`(${part})`),
+        selections.map((selection) => sql`(${selection})`),
         sql` union all `,
       )}) as ${table} order by ${sql.join([...order], sql`, `)} limit ${sql.placeholder('limit')}`
     },
