@@ -13,8 +13,8 @@ function resume({ currentTarget }: SyntheticEvent) {
 }
 
 /**
- * Shows the changes that the page has not sent yet (../undo.ts), and offers to undo them, or to send them at once by closing. Stays
- * while the person opens other views. The time to undo stands still while the pointer or the focus is inside.
+ * Shows the changes that the page has not sent yet (../undo.ts), and offers to undo the changes. Closing sends the changes. Stays
+ * while the person opens other views. The time to undo stops while the pointer or the focus is inside.
  */
 export function Undo() {
   const { t } = useAppLanguage()
