@@ -14,7 +14,8 @@ const withNames = <const All extends Declarations>(all: All) =>
 
 /**
  * The rate limits of requests that call no procedure, and of steps of a sign-in. The values are higher than normal use requires.
- * `perAccount` counts by the caller. Before a sign-in there is no caller, and the endpoint gives the key.
+ * `perAccount` counts by the caller. Before a sign-in there is no caller, and the endpoint gives the key. The setting `LIMITS` has the
+ * names, so they must not change: `ByAddress` counts by network, and `ByBoth` by network and account.
  */
 export const rateLimits = withNames({
   /**

@@ -9,8 +9,8 @@ type Person = Caller['user']
 
 /**
  * How the guard authorizes the actions on the items of a resource, for example on books. `Id` is the type of `id` in the
- * inputs: the contract decodes an id before the functions receive the id, and rejects other ids with 400. Items without actions
- * have neither `permissions` nor `findRelation`.
+ * inputs: the contract decodes an id before the functions receive the id, and rejects other ids with 400. The default, `never`,
+ * accepts items with any type of id. Items without actions have neither `permissions` nor `findRelation`.
  */
 export type Items<Id = never> = (Authorization<Id> | Partial<Record<keyof Authorization, never>>) & {
   /** How `If-Match` is compared with the entity tag of an item. */
@@ -30,12 +30,12 @@ export interface Authorization<Id = never> {
    */
   permissions: Readonly<Record<string, readonly string[]>>
   /** Finds the relations of a person to the item with an id. Undefined if the item does not exist for the person. */
-  findRelation: (db: Database, person: Person, id: Id) => Promise<Relation | undefined>
+  findRelation: (db: Database, person: Person, id: Id) => Promise<Relations | undefined>
 }
 
-/** The relations of a person to an item. */
-export interface Relation {
-  /** The relations in the authorization table. A permission of one of them is sufficient. */
+/** The relations of a person to an item, and the live states that show the item. */
+export interface Relations {
+  /** The names of the relations in the authorization table. A permission of one of them is sufficient. */
   names: readonly string[]
   /** Whose states show the item: changes are announced to them. */
   recipients: readonly Recipient[]

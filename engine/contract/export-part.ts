@@ -23,12 +23,14 @@ export const exportPart = <const Shape extends ExportPart['shape']>(part: {
 
 export type DataOf<Part extends ExportPart> = z.output<z.ZodObject<Part['shape']>>
 
+/** The intersection of the members of a union: a function that accepts each of the members accepts only their intersection. */
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
   all: infer All,
 ) => void
   ? All
   : never
 
+/** The data of all parts in one object. */
 export type DataOfAll<Parts extends ExportParts> = Intersection<
   { [Name in keyof Parts]: DataOf<Parts[Name]> }[keyof Parts]
 >

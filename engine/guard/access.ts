@@ -73,11 +73,11 @@ export async function requirePermission(
   { user }: Caller,
 ): Promise<readonly Recipient[]> {
   const { permissions = {}, findRelation } = items
-  const relation = await findRelation?.(db, user, id as never)
-  if (!relation) throw createError(procedure, 'NOT_FOUND')
-  if (!relation.names.some((name) => isPermitted(permissions, name, action.name)))
+  const relations = await findRelation?.(db, user, id as never)
+  if (!relations) throw createError(procedure, 'NOT_FOUND')
+  if (!relations.names.some((name) => isPermitted(permissions, name, action.name)))
     throw createError(procedure, 'FORBIDDEN')
-  return relation.recipients
+  return relations.recipients
 }
 
 /**

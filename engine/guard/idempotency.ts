@@ -44,15 +44,16 @@ export async function withIdempotencyKey(
     if (stored && stored.fingerprint !== fingerprint)
       throw new ORPCError('KEY_REUSED', idempotencyErrors.KEY_REUSED)
     if (stored) {
-      const { output: json, meta = [], headers: replyHeaders } = stored.answer
-      return { output: await validate(serializer.deserialize(json, meta)), replyHeaders }
+      const { output: json, meta: types = [], headers: replyHeaders } = stored.answer
+      return { output: await validate(serializer.deserialize(json, types)), replyHeaders }
     }
     const ownReply: Reply = new Map()
     const created = await create({ ...connection, reply: ownReply })
     const output = await validate(created.output)
     const replyHeaders = [...ownReply]
-    const [json, meta] = serializer.serialize(output)
-    await query.put(tx, { userId, key, fingerprint, answer: { output: json, meta, headers: replyHeaders } })
+    const [json, types] = serializer.serialize(output)
+    const answered = { output: json, meta: types, headers: replyHeaders }
+    await query.put(tx, { userId, key, fingerprint, answer: answered })
     return { output, replyHeaders }
   })
   for (const [name, value] of answer.replyHeaders) reply.set(name, value)
@@ -68,12 +69,12 @@ function readKey(header: unknown) {
 
 /**
  * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set would match a
- * stored answer. The input has not been validated yet, but its depth is limited: see engine/http/server/body.ts. Release 1.0
- * hashed `[input, [], [], []]`: a plain input has the same hash today, so that a call can be repeated after an upgrade.
+ * stored answer. The input has not been validated yet, but its depth is limited: see engine/http/server/body.ts.
  */
 function fingerprintOf({ path, input }: KeyedRequest) {
-  const [json, meta] = serializer.serialize(input)
-  const serialized = [meta.length > 0 ? json : input, meta, [], []]
+  const [json, types] = serializer.serialize(input)
+  // An input of plain JSON has the hash of release 1.0, so that a call can be repeated after an upgrade.
+  const serialized = types.length > 0 ? [json, types, [], []] : [input, [], [], []]
   return createHash('sha256')
     .update(JSON.stringify([path, serialized]))
     .digest('base64url')

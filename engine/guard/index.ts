@@ -16,7 +16,7 @@ import { observeCall } from './observed-calls.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
 import {
   decodeId,
-  isOfOwnItem,
+  concernsOwnItem,
   type RequiredPermission,
   requiredPermissionsOf,
   statementChecksOf,
@@ -90,7 +90,7 @@ async function checkAndHandle<Output>(
   const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
   const required = caller ? await requiredPermissionsOf(context.resources, procedure, path, input) : []
-  const own = required.find(({ action }) => isOfOwnItem(action))
+  const own = required.find(({ action }) => concernsOwnItem(action))
   const id = own?.id ?? (ifMatch ? await decodeId(procedure, input) : undefined)
   const checkAll = async (permissions: readonly RequiredPermission[], db = context.db) => {
     const recipients: Recipient[] = []

@@ -36,7 +36,7 @@ export interface RequiredPermission {
 }
 
 /** Returns whether an action concerns the item of the procedure's own resource. `id` is the name of an input field. */
-export const isOfOwnItem = ({ of, id }: Pick<ItemAction, 'of' | 'id'>) => of === undefined && id === 'id'
+export const concernsOwnItem = ({ of, id }: Pick<ItemAction, 'of' | 'id'>) => of === undefined && id === 'id'
 
 /** Returns whether an action concerns an item. An action of `anyone` needs no item. */
 export const concernsItem = ({ name }: ItemAction, items: Items | undefined) =>
@@ -110,7 +110,7 @@ const handlers = new WeakMap<object, Covers>()
  * `covers` selects. The guard then does not read the item before the call: it reads the item only if the statement finds no row, to
  * choose the error.
  */
-export function markChecksInStatement<Handler extends object>(handler: Handler, covers: Covers): Handler {
+export function markChecksInStatement<Handler extends object>(covers: Covers, handler: Handler): Handler {
   handlers.set(handler, covers)
   return handler
 }

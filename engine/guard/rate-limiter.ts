@@ -11,8 +11,9 @@ import { type RateLimits, rateLimits } from '../app/rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 
 /**
- * Creates the function that counts calls against the rate limits. Limits with `inDatabase` have one count for all instances, in
- * the database. Other limits have a separate count in the memory of each process. `onExceeded` is called for each refused call.
+ * Creates the function that counts a call against a rate limit, and returns the refusal of a call that exceeds the limit. Limits with
+ * `inDatabase` have one count for all instances, in the database. Other limits have a separate count in the memory of each process.
+ * `onExceeded` is called for each refused call.
  */
 export function createRateLimiter(
   { rateLimits: isEnabled, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },

@@ -57,7 +57,7 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     await generate(app, baseUrl, components, 'alternatives'),
   ]
   Object.assign(components.schemas, document.components?.schemas)
-  for (const { name, value } of listNamedSchemas(contract)) components.examples[name] = { value }
+  for (const { name, example } of listNamedSchemas(contract)) components.examples[name] = { value: example }
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { alternative } = metaOf(procedure)
     const operation = getOperation(alternative ? alternatives : document, procedure)

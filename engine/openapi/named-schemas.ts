@@ -19,7 +19,7 @@ function collect(value: unknown, found: Set<Schema>) {
   if (isSchema(value)) {
     if (found.has(value)) return
     found.add(value)
-    collect({ ...value._zod.def }, found)
+    collect(value._zod.def, found)
   } else if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
     for (const member of Object.values(value)) collect(member, found)
 }
@@ -54,10 +54,11 @@ const isExtended = (schema: Schema, { input }: Use) =>
   Object.entries<unknown>(schema.shape).every(([name, member]) => input.shape[name] === member)
 
 /**
- * Lists the named schemas of a contract, each with the first procedure that uses the schema. The registries also contain the
- * schemas of other contracts in this process. The order is the order of registration.
+ * Lists the named schemas of a contract in the order of their registration, each with the first procedure that uses the schema. The
+ * registries also contain the schemas of other contracts in this process. `strategy` says which JSON Schema to publish: of the
+ * values that a request sends (input), or of the values in an answer (output).
  */
-export function listNamedUses(contract: AnyContractRouter) {
+export function listNamedSchemas(contract: AnyContractRouter) {
   const uses = listUses(contract)
   const listFrom = ({ all }: typeof responseSchemas | typeof requestSchemas, strategy: 'input' | 'output') =>
     all.flatMap((named) => {
@@ -69,11 +70,3 @@ export function listNamedUses(contract: AnyContractRouter) {
     })
   return [...listFrom(responseSchemas, 'output'), ...listFrom(requestSchemas, 'input')]
 }
-
-export const listNamedSchemas = (contract: AnyContractRouter) =>
-  listNamedUses(contract).map(({ name, schema, strategy, example: value }) => ({
-    name,
-    schema,
-    strategy,
-    value,
-  }))

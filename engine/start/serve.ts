@@ -68,7 +68,7 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     const configured = readSettings(environment, app)
     const log = createLog(configured)
     exitOnUncaughtException(log)
-    // The log names the request whose promise was rejected.
+    // With `bindRequest`, the log of a rejected promise names the request.
     const bindRequest = isDevelopment ? logRejections(log) : undefined
     const starting = cluster.isPrimary ? await listenWhileStarting(configured) : undefined
     // With PORT=0, the system has chosen the port. The default of BASE_URL contains the port, so the settings are read again.
@@ -77,27 +77,25 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
         ? readSettings({ ...environment, PORT: String((starting.address() as AddressInfo).port) }, app)
         : configured
     if (settings.workers > 1 && starting) {
-      await serveWithWorkers(app, settings, starting)
-      announceStart(app, settings, log)
-    } else if (cluster.isPrimary && mayHaveConsole(environment, settings, isDevelopment)) {
-      // Imported on demand, so that production does not load the console.
-      const { createConsole } = await import('../console/index.ts')
-      const { recorder, open } = createConsole(
-        app,
-        environment.CONSOLE_SECRET ?? randomBytes(32).toString('hex'),
-      )
-      const services = await serveInThisProcess(app, settings, starting, { recorder, bindRequest })
-      announceStart(app, settings, log)
-      await open(services)
-    } else {
-      await serveInThisProcess(app, settings, starting)
-      if (cluster.isPrimary) announceStart(app, settings, log)
+      await serveWithWorkers(app, settings, starting, log)
+      reportStart(app, settings, log)
+      return
     }
+    // Imported on demand, so that production does not load the console.
+    const developerConsole = mayHaveConsole(environment, settings, isDevelopment)
+      ? (await import('../console/index.ts')).createConsole(app, environment.CONSOLE_SECRET ?? createSecret())
+      : undefined
+    const options = { recorder: developerConsole?.recorder, bindRequest }
+    const services = await serveInThisProcess(app, settings, starting, options)
+    if (cluster.isPrimary) reportStart(app, settings, log)
+    await developerConsole?.open(services)
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
     process.exit(1)
   }
 }
+
+const createSecret = () => randomBytes(32).toString('hex')
 
 /**
  * Logs an uncaught exception, and exits. A rejected promise that no code awaits is an uncaught exception too, except in
@@ -114,14 +112,14 @@ function exitOnUncaughtException(log: Logger) {
 async function serveInThisProcess(
   app: App,
   settings: Settings,
-  starting?: Server,
-  { recorder, bindRequest }: Pick<Services, 'recorder' | 'bindRequest'> = {},
+  starting: Server | undefined,
+  { recorder, bindRequest }: Pick<Services, 'recorder' | 'bindRequest'>,
 ) {
   const metrics = await loadMetrics(settings, app)
   // The metrics of workers are served by the primary process: see `serveWithWorkers`.
   if (cluster.isPrimary) await metrics?.serve()
   const services = { ...(await openServices(app, settings, { metrics, recorder })), bindRequest }
-  const stopHooks = await runOnStart(services)
+  const runOnStop = await runOnStart(services)
   const server = createApp(services)
   const commands = await listenForCommands(app, services)
   const connections = new Set<Socket>()
@@ -142,9 +140,9 @@ async function serveInThisProcess(
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
-      // The worker stops at the same time, because running jobs have some seconds. The hooks follow: a job may use what they close.
+      // The worker stops at the same time, because running jobs have some seconds. `runOnStop` follows: a job may use what it closes.
       void Promise.all([closeServer(server), commands && closeServer(commands), services.worker.stop()])
-        .then(stopHooks)
+        .then(runOnStop)
         .then(() => services.close())
         .then(() => process.exit(0))
     }, stopDelayOf(settings))
@@ -180,14 +178,13 @@ function scheduleCleanup({ db, log, settings }: Services) {
 }
 
 /** Migrates the database, and then closes the port of `starting`, so that the workers can listen. */
-async function serveWithWorkers(app: App, settings: Settings, starting: Server) {
+async function serveWithWorkers(app: App, settings: Settings, starting: Server, log: Logger) {
   if (settings.metricsPort !== undefined)
     await (await import('../telemetry/metrics.ts')).serveClusterMetrics(settings)
   await migrateDatabase(app, settings)
   starting.close()
   const environment = { PORT: String(settings.port), BASE_URL: settings.baseUrl }
-  const exit = (code: number) => process.exit(code)
-  const stop = await startWorkers(settings.workers, createLog(settings), exit, environment)
+  const stop = await startWorkers(settings.workers, log, (code) => process.exit(code), environment)
   onStopSignal(() => {
     exitAfterTimeout(settings)
     stop()
@@ -197,8 +194,8 @@ async function serveWithWorkers(app: App, settings: Settings, starting: Server) 
 const exitAfterTimeout = (settings: Settings) =>
   setTimeout(() => process.exit(1), stopDelayOf(settings) + DRAIN_TIMEOUT).unref()
 
-/** Prints the addresses of the service. In production, standard output has only lines of the log. */
-function announceStart({ name }: App, settings: Settings, log: Logger) {
+/** Prints the addresses of the service. In production, logs one line instead: standard output has only lines of the log. */
+function reportStart({ name }: App, settings: Settings, log: Logger) {
   const { baseUrl, host, port, databaseUrl, metricsPort, production } = settings
   const message = `${name} listens on ${host}:${port} as ${baseUrl}`
   if (production) {

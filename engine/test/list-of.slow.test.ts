@@ -320,7 +320,7 @@ describe.each(Object.entries(databases))('a list of a select on %s', (_, environ
 describe('the declaration of a list', () => {
   const own = rows(projects, { create: ['name'] })
 
-  test.each<[string, () => Pick<Rows, 'check'>, string]>([
+  test.each<[string, () => Pick<Rows, 'checkDeclaration'>, string]>([
     [
       'without createdAt and orders',
       () => listOf('a', { visible: own, select: (db, rows) => db.select({ id: rows.id }).from(rows) }),
@@ -367,7 +367,7 @@ describe('the declaration of a list', () => {
       'The list a: a union would hide who may see a row. Use it in a subquery that the select joins',
     ],
   ])('cannot be one %s', (_, declare, message) => {
-    expect(() => declare().check?.()).toThrow(message)
+    expect(() => declare().checkDeclaration?.()).toThrow(message)
   })
 
   // The compiler reports each mistake: without the mistake, the comment would be an error.

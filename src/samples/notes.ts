@@ -49,8 +49,8 @@ export const samples: Samples = {
     for (const note of sampleNotes[name]) {
       if (existing.includes(note.title)) continue
       const added = await noteRows.insert(db, author, note)
-      for (const [reader, role] of note.shares)
-        await noteRows.members?.put(db, author, added?.uuid, { email: people[reader].email, role })
+      for (const [member, role] of note.shares)
+        await noteRows.members?.put(db, author, added?.uuid, { email: people[member].email, role })
     }
   },
 }

@@ -29,6 +29,7 @@ export const samples: Samples = {
     for (const task of sampleTasks[name]) {
       if (existing.includes(task.title)) continue
       const row = await taskRows.insert(db, person, task)
+      // A new task is always pending.
       await taskRows.update(db, person, row?.id, { status: task.status })
     }
   },

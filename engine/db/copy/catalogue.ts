@@ -36,7 +36,7 @@ const isOwn = sql`nspname !~ '^pg_' and nspname not in ('information_schema', 'd
     where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`
 
 const qualified = sql`format('%I.%I', nspname, relname)`
-const relations = sql`pg_class join pg_namespace on pg_namespace.oid = relnamespace`
+const classes = sql`pg_class join pg_namespace on pg_namespace.oid = relnamespace`
 
 const columns = sql`select json_agg(json_build_object(
     'name', quote_ident(attname), 'type', format_type(atttypid, atttypmod)) order by attname collate "C")
@@ -58,20 +58,20 @@ const triggers = sql`select json_agg(json_build_object(
   from pg_trigger
   where tgrelid = pg_class.oid and not tgisinternal and tgenabled in ('O', 'A')`
 
-const list = (items: SQL) => sql`coalesce((${items}), '[]')`
+const orEmptyList = (items: SQL) => sql`coalesce((${items}), '[]')`
 
 /** Reads the tables, sequences and materialized views of a database. */
 export async function readCatalogue(db: Database): Promise<Catalogue> {
   const [row] = await query<{ catalogue: string }>(
     db,
     sql`select json_build_object(
-      'tables', ${list(sql`select json_agg(json_build_object('name', ${qualified}, 'columns', ${list(columns)},
-        'references', ${list(references)}, 'triggers', ${list(triggers)}) order by ${qualified} collate "C")
-        from ${relations} where relkind = 'r' and ${isOwn}`)},
-      'sequences', ${list(sql`select json_agg(${qualified} order by ${qualified} collate "C")
-        from ${relations} where relkind = 'S' and ${isOwn}`)},
-      'materializedViews', ${list(sql`select json_agg(${qualified} order by pg_class.oid)
-        from ${relations} where relkind = 'm' and relispopulated and ${isOwn}`)},
+      'tables', ${orEmptyList(sql`select json_agg(json_build_object('name', ${qualified}, 'columns', ${orEmptyList(columns)},
+        'references', ${orEmptyList(references)}, 'triggers', ${orEmptyList(triggers)}) order by ${qualified} collate "C")
+        from ${classes} where relkind = 'r' and ${isOwn}`)},
+      'sequences', ${orEmptyList(sql`select json_agg(${qualified} order by ${qualified} collate "C")
+        from ${classes} where relkind = 'S' and ${isOwn}`)},
+      'materializedViews', ${orEmptyList(sql`select json_agg(${qualified} order by pg_class.oid)
+        from ${classes} where relkind = 'm' and relispopulated and ${isOwn}`)},
       'hasLargeObjects', exists (select from pg_largeobject_metadata)
     )::text as catalogue`,
   )

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
 import { listPendingJobMigrations } from '../jobs/install.ts'
 import { toMigrationError } from './migration-errors.ts'
-import { type Migration, MigrationError, type Statement, withoutComments } from './migration-files.ts'
+import { type Migration, MigrationError, type Statement, withoutLeadingComments } from './migration-files.ts'
 import {
   type Comparison,
   compareMigrations,
@@ -139,7 +139,7 @@ const CONCURRENT_INDEX = new RegExp(
  * the process died after the statement and before its record.
  */
 async function removeInvalidIndex({ db, run }: MigrationSession, { text }: Statement) {
-  const [, name = '', table = ''] = CONCURRENT_INDEX.exec(withoutComments(text)) ?? []
+  const [, name = '', table = ''] = CONCURRENT_INDEX.exec(withoutLeadingComments(text)) ?? []
   if (name === '') return false
   const [index] = await db
     .select({

@@ -97,16 +97,16 @@ export function readEntries(migrationsFolder: string): JournalEntry[] {
 function toStatements(text: string): Statement[] {
   let line = 1
   return text.split(BREAKPOINT).flatMap((part) => {
-    const start = line + linesIn(/^\s*/.exec(part)?.[0] ?? '')
-    line += linesIn(part)
-    return withoutComments(part) === '' ? [] : [{ text: part.trim(), line: start }]
+    const start = line + countLineBreaks(/^\s*/.exec(part)?.[0] ?? '')
+    line += countLineBreaks(part)
+    return withoutLeadingComments(part) === '' ? [] : [{ text: part.trim(), line: start }]
   })
 }
 
-export const linesIn = (text: string) => text.split('\n').length - 1
+export const countLineBreaks = (text: string) => text.split('\n').length - 1
 
-/** Returns a statement without the comments before the statement. */
-export const withoutComments = (text: string) =>
+/** Returns a statement without the blanks and comments before the statement. */
+export const withoutLeadingComments = (text: string) =>
   text.replace(/^(\s|--[^\n]*(\n|$)|\/\*[^]*?\*\/)*/, '').trim()
 
 /** Returns the names of the tables that the migrations in a folder create. */

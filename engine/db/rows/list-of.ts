@@ -73,10 +73,10 @@ export function listOf<
   { visible: rows, select, ...options }: Options<Row, New, Changes, Role, Table, Query, Field>,
 ): Rows<RowOf<Query>, New, Changes, Role, Table> {
   const { table, visibility } = rows
-  function selectVisible({ viewer, given, relations }: Part) {
+  function selectVisible({ viewer, criteria, relations }: Part) {
     // Branches let indexes serve a page, but can need the id of a parent. One row, or all rows, are one select.
-    const branches = given
-      ? branchesOf(name, visibility, given, relations)
+    const branches = criteria
+      ? branchesOf(name, visibility, criteria, relations)
       : [
           {
             from: sql`${table}`,
@@ -118,7 +118,7 @@ export function listOf<
   const listed = {
     ...rows,
     name,
-    check() {
+    checkDeclaration() {
       const { fields } = statements()
       const isGrouped = selectVisible({ viewer: viewerPlaceholders })._.config.groupBy !== undefined
       if (!hasOneRelation(visibility) && !fields.relation && !isGrouped)

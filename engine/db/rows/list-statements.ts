@@ -8,8 +8,8 @@ import type { Person } from '../accounts/users.ts'
 import {
   type AnyRow,
   createPages,
-  type Given,
-  givenValue,
+  type Criteria,
+  criterionPlaceholder,
   parametersOf,
   suffixOf,
   usedFilters,
@@ -32,10 +32,10 @@ export interface ListFields<Name extends string> {
   orders?: Readonly<Record<string, readonly (Omit<SortKey, 'column' | 'type'> & { column: Name })[]>>
 }
 
-/** Which part of the rows a statement selects. Without `given`, all rows that the viewer sees, with one of the relations. */
+/** Which part of the rows a statement selects. Without `criteria`, all rows that the viewer sees, with one of the relations. */
 export interface Part {
   viewer: Viewer
-  given?: Given
+  criteria?: Criteria
   relations?: readonly string[] | undefined
 }
 
@@ -52,10 +52,10 @@ const NEWEST = [{ column: 'createdAt', direction: 'desc' }] as const
 /** The statements of a list from a select. Throws if the list names a field that the select does not have. */
 export function createListStatements({ name, visibility, columns, selectRows, ...options }: Options) {
   const { filter = [], search = [], orders = {} } = options
-  const all = selectRows({ viewer: viewerPlaceholders })
-  const comparables = { ...columns, ...all.fields }
+  const unfiltered = selectRows({ viewer: viewerPlaceholders })
+  const criteriaFields = { ...columns, ...unfiltered.fields }
   const fieldOf = (field: string): Field => {
-    const found = all.fields[field]
+    const found = unfiltered.fields[field]
     if (!found) throw new Error(`The list ${name} needs the field ${field} in its select`)
     return found
   }
@@ -75,17 +75,20 @@ export function createListStatements({ name, visibility, columns, selectRows, ..
     }))
   }
   for (const order of Object.keys(orders)) keysOf(order)
-  const { order: byDefault } = createKeyset(...keysOf())
+  const { order: defaultOrderBy } = createKeyset(...keysOf())
 
-  /** Only the database knows the types of expressions. The join returns one row of nulls, which have the types. */
+  /**
+   * Selects the type of each field, because only the database knows the types of expressions. The join with no row returns one row of
+   * nulls, and `pg_typeof` of a null is the type of its field.
+   */
   const selectTypes = prepared((db) => {
-    const types = Object.entries(all.fields).map(([field, value]) => [
+    const types = Object.entries(unfiltered.fields).map(([field, value]) => [
       field,
       sql<string>`pg_typeof(${value})::text`,
     ])
     return db
       .select(Object.fromEntries(types) as Record<string, SQL<string>>)
-      .from(sql`${dummyTable} left join ${all.from} on false`)
+      .from(sql`${dummyTable} left join ${unfiltered.from} on false`)
       .prepare(`${name}_types`)
   })
 
@@ -102,30 +105,30 @@ export function createListStatements({ name, visibility, columns, selectRows, ..
     return keyset
   }
 
-  const isSelectedBy = (given: Given) =>
+  const isSelectedBy = (criteria: Criteria) =>
     and(
-      ...usedFilters(filter, visibility ?? {}, given).map((field) => {
+      ...usedFilters(filter, visibility ?? {}, criteria).map((field) => {
         const value = fieldOf(field)
-        return given[field] === null ? isNull(value) : equals(value, field)
+        return criteria[field] === null ? isNull(value) : equals(value, field)
       }),
     )
 
-  const suffix = (given: Given, relations: readonly string[] | undefined) =>
-    suffixOf(filter, visibility, given, relations)
+  const suffix = (criteria: Criteria, relations: readonly string[] | undefined) =>
+    suffixOf(filter, visibility, criteria, relations)
 
-  const largeFields = largeFieldsOf(all.fields)
+  const largeFields = largeFieldsOf(unfiltered.fields)
   const listPage = createPages({
     name,
     alias: PAGE,
-    fields: all.fields,
+    fields: unfiltered.fields,
     texts: largeFields.map(fieldOf),
     searched,
     suffixOf: suffix,
-    given: comparables,
-    selectRows(given, relations, { order, isAfter, sortValues }) {
-      const { from } = selectRows({ viewer: viewerPlaceholders, given, relations })
+    criteriaFields,
+    selectRows(criteria, relations, { order, isAfter, sortValues }) {
+      const { from } = selectRows({ viewer: viewerPlaceholders, criteria, relations })
       const fields = sortValues ? sql`*, ${sortValues.sql} as sort_values` : sql`*`
-      const isSelected = and(isSelectedBy(given), isAfter) ?? sql`true`
+      const isSelected = and(isSelectedBy(criteria), isAfter) ?? sql`true`
       return sql`select ${fields} from ${from} where ${isSelected} order by ${sql.join([...order], sql`, `)} limit ${sql.placeholder('limit')}`
     },
   })
@@ -134,14 +137,14 @@ export function createListStatements({ name, visibility, columns, selectRows, ..
 
   const selectOne = prepared((db) =>
     db
-      .select(all.fields)
-      .from(all.rows)
+      .select(unfiltered.fields)
+      .from(unfiltered.rows)
       .where(equals(fieldOf('id'), 'id'))
       .prepare(`${name}_find`),
   )
 
   return {
-    fields: all.fields,
+    fields: unfiltered.fields,
     keysetOf,
     textsOf: (row: object) => largeFields.map((field): unknown => Reflect.get(row, field) ?? null),
 
@@ -150,31 +153,33 @@ export function createListStatements({ name, visibility, columns, selectRows, ..
       db: Database,
       person: Person | undefined,
       page: RowsRequest,
-      { order = defaultOrder, ...given }: ListSelection = {},
+      { order = defaultOrder, ...criteria }: ListSelection = {},
       relations?: readonly string[],
     ) {
       const keyset = await keysetOf(order, db)
-      return listPage(db, person, page, given, { name: order, keyset }, relations)
+      return listPage(db, person, page, criteria, { name: order, keyset }, relations)
     },
 
     /** Counts the rows of the list. */
     async total(
       db: Database,
       person: Person | undefined,
-      { order: _, ...given }: ListSelection = {},
+      { order: _, ...criteria }: ListSelection = {},
       relations?: readonly string[],
     ) {
-      const statement = selectTotal(`_count${suffix(given, relations)}`, (connection) => {
-        const { rows } = selectRows({ viewer: viewerPlaceholders, given, relations })
-        return connection.select({ total: count() }).from(rows).where(isSelectedBy(given))
+      const statement = selectTotal(`_count${suffix(criteria, relations)}`, (connection) => {
+        const { rows } = selectRows({ viewer: viewerPlaceholders, criteria, relations })
+        return connection.select({ total: count() }).from(rows).where(isSelectedBy(criteria))
       })
-      const [row] = await statement(connectionForLists(db)).execute(parametersOf(comparables, person, given))
+      const [row] = await statement(connectionForLists(db)).execute(
+        parametersOf(criteriaFields, person, criteria),
+      )
       return row?.total ?? 0
     },
 
     /** Finds the row with an id. */
     async find(db: Database, person: Person | undefined, id: unknown): Promise<AnyRow | undefined> {
-      const [row] = await selectOne(db).execute(parametersOf(comparables, person, { id }))
+      const [row] = await selectOne(db).execute(parametersOf(criteriaFields, person, { id }))
       return row
     },
 
@@ -184,14 +189,14 @@ export function createListStatements({ name, visibility, columns, selectRows, ..
       return db
         .select(fields)
         .from(rows)
-        .orderBy(...byDefault)
+        .orderBy(...defaultOrderBy)
     },
   }
 }
 
 /** Condition: the field has the value of the input. */
 const equals = (field: Field, name: string) => {
-  const placeholder = givenValue(name)
+  const placeholder = criterionPlaceholder(name)
   return sql`${field} = ${is(field, Column) ? sql.param(placeholder, field) : placeholder}`
 }
 

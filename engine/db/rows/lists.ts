@@ -20,8 +20,8 @@ import type { Person } from '../accounts/users.ts'
 import {
   branchesOf,
   createPages,
-  type Given,
-  givenValue,
+  type Criteria,
+  criterionPlaceholder,
   hasOneRelation,
   parametersOf,
   suffixOf,
@@ -66,24 +66,26 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
   const memberCount = members?.count
   const texts = largeFields.flatMap((field) => listed[field] ?? [])
   const searched = search.flatMap((field) => columns[field] ?? [])
-  const withRelation = !hasOneRelation(visibility)
+  const selectsRelation = !hasOneRelation(visibility)
   const { createdAt } = columns
 
-  const suffix = (given: Given, relations: readonly string[] | undefined) =>
-    suffixOf(filters, visibility, given, relations)
+  const suffix = (criteria: Criteria, relations: readonly string[] | undefined) =>
+    suffixOf(filters, visibility, criteria, relations)
 
-  const isSelectedBy = (given: Given) =>
+  const isSelectedBy = (criteria: Criteria) =>
     and(
-      ...usedFilters(filters, visibility, given).map((field) => {
+      ...usedFilters(filters, visibility, criteria).map((field) => {
         const column = columns[field] as AnyColumn
-        return given[field] === null ? isNull(column) : eq(column, sql.param(givenValue(field), column))
+        return criteria[field] === null
+          ? isNull(column)
+          : eq(column, sql.param(criterionPlaceholder(field), column))
       }),
     )
 
   const selectTotal = createVariants(name)
 
   /**
-   * Selects the rows of one part, in the order of the list. Counts the members of own rows only, after the limit: other people see
+   * Selects the rows of one branch, in the order of the list. Counts the members of own rows only, after the limit: other people see
    * 0. The subqueries have the name of the table, so that the columns of the order and of the fields mean their rows.
    */
   function selectBranch(
@@ -94,24 +96,24 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
   ) {
     const fields = [
       ...Object.values(listed).map((column) => sql`${column}`),
-      ...(withRelation ? [sql`${parents ? sql`null::text` : relation} as relation`] : []),
+      ...(selectsRelation ? [sql`${parents ? sql`null::text` : relation} as relation`] : []),
       ...(sortValues ? [sql`${sortValues.sql} as sort_values`] : []),
       ...(memberCount && !isOwn ? [sql`0 as ${sql.identifier(memberCount.field)}`] : []),
     ]
     const end = sql`order by ${sql.join([...order], sql`, `)} limit ${sql.placeholder('limit')}`
-    const ofPart = sql`select ${sql.join(fields, sql`, `)} from ${from} where ${and(condition, isSelected)} ${end}`
+    const ofBranch = sql`select ${sql.join(fields, sql`, `)} from ${from} where ${and(condition, isSelected)} ${end}`
     if (memberCount && isOwn)
-      return sql`with ${table} as (${ofPart}) select ${table}.*, coalesce(counts.count, 0) as ${sql.identifier(memberCount.field)}
+      return sql`with ${table} as (${ofBranch}) select ${table}.*, coalesce(counts.count, 0) as ${sql.identifier(memberCount.field)}
         from ${table} left join (${memberCount.ofAll(sql`select ${table.id} from ${table}`)}) as counts on counts.id = ${table.id}`
-    if (!parents) return ofPart
+    if (!parents) return ofBranch
     return sql`select ${sql.join(
       [
         ...Object.values(listed).map((column) => sql`${column}`),
-        ...(withRelation ? [sql`${relation} as relation`] : []),
+        ...(selectsRelation ? [sql`${relation} as relation`] : []),
         ...(sortValues ? [sql`sort_values`] : []),
       ],
       sql`, `,
-    )} from (${parents}) as _parents cross join lateral (${ofPart}) as ${table} ${end}`
+    )} from (${parents}) as _parents cross join lateral (${ofBranch}) as ${table} ${end}`
   }
 
   const newestBy = (key: NonNullable<Branch['position']>) => ({
@@ -124,33 +126,33 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     alias: name,
     fields: {
       ...listed,
-      ...(withRelation && { relation: sql<string>`relation` }),
+      ...(selectsRelation && { relation: sql<string>`relation` }),
       ...(memberCount && { [memberCount.field]: sql<number>`${sql.identifier(memberCount.field)}` }),
     },
     texts,
     searched,
     newest: createdAt && newestBy({ createdAt, id: table.id }),
     suffixOf: suffix,
-    given: columns,
-    selectRows(given, relations, { order, isAfter, sortValues }) {
-      const parts = branchesOf(name, visibility, given, relations).map((branch) => {
+    criteriaFields: columns,
+    selectRows(criteria, relations, { order, isAfter, sortValues }) {
+      const selections = branchesOf(name, visibility, criteria, relations).map((branch) => {
         // The index of memberships has its own copy of the position in the default order.
         const end = branch.position && !sortValues ? newestBy(branch.position) : { order, isAfter }
-        return selectBranch(branch, and(isSelectedBy(given), end.isAfter), end.order, sortValues)
+        return selectBranch(branch, and(isSelectedBy(criteria), end.isAfter), end.order, sortValues)
       })
-      const [only, ...others] = parts
+      const [only, ...others] = selections
       if (only && others.length === 0) return only
       return sql`select * from (${sql.join(
-        parts.map((part) => sql`(${part})`),
+        selections.map((selection) => sql`(${selection})`),
         sql` union all `,
       )}) as ${table} order by ${sql.join([...order], sql`, `)} limit ${sql.placeholder('limit')}`
     },
   })
 
-  async function total(db: Database, person: Person, given: Given, relations?: readonly string[]) {
-    const statement = selectTotal(`_count${suffix(given, relations)}`, (connection) => {
-      const branches = branchesOf(name, visibility, given, relations)
-      const isSelected = isSelectedBy(given)
+  async function total(db: Database, person: Person, criteria: Criteria, relations?: readonly string[]) {
+    const statement = selectTotal(`_count${suffix(criteria, relations)}`, (connection) => {
+      const branches = branchesOf(name, visibility, criteria, relations)
+      const isSelected = isSelectedBy(criteria)
       const counts = branches.map(({ from, condition, parents }) =>
         parents
           ? sql`(select ${count()} from (${parents}) as _parents join ${from} on ${condition} where ${isSelected ?? sql`true`})`
@@ -159,7 +161,7 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
       const sum = sql<number>`${sql.join(counts, sql` + `)}`.mapWith(Number)
       return connection.select({ total: sum }).from(dummyTable)
     })
-    const [row] = await statement(connectionForLists(db)).execute(parametersOf(columns, person, given))
+    const [row] = await statement(connectionForLists(db)).execute(parametersOf(columns, person, criteria))
     return row?.total ?? 0
   }
 

@@ -20,8 +20,8 @@ import { type Branch, viewerPlaceholders, type Visibility } from './visibility.t
 /** A row as a statement returns it, with the relation of the person. */
 export type AnyRow = Record<string, unknown> & { relation?: string }
 
-/** The values that select the rows of a list: of filters, `q`, and the id of the parent. */
-export type Given = Readonly<Record<string, unknown>>
+/** The values of the input that select the rows of a list, by field: of filters, `q`, and the id of the parent. */
+export type Criteria = Readonly<Record<string, unknown>>
 
 /** The order of a list. Without a keyset, the order is newest first, by `createdAt` and `id`. */
 export interface ListOrder {
@@ -32,8 +32,8 @@ export interface ListOrder {
 /** Whether the relation of a person is the same for all rows that the person sees. */
 export const hasOneRelation = ({ relations }: Visibility) => relations.length === 1
 
-const isOfParent = ({ parent }: Visibility, given: Given) =>
-  parent !== undefined && given[parent.key] !== undefined
+const isOfParent = ({ parent }: Visibility, criteria: Criteria) =>
+  parent !== undefined && criteria[parent.key] !== undefined
 
 /**
  * Returns the branches of a list: selects that the list combines, for example the rows that a person owns, and those that others
@@ -43,13 +43,13 @@ const isOfParent = ({ parent }: Visibility, given: Given) =>
 export function branchesOf(
   name: string,
   visibility: Visibility,
-  given: Given,
+  criteria: Criteria,
   relations: readonly string[] | undefined,
 ): readonly Branch[] {
   const { parent, branchOf } = visibility
   const branches =
-    parent && branchOf && isOfParent(visibility, given)
-      ? [branchOf(viewerPlaceholders, givenValue(parent.key), relations)]
+    parent && branchOf && isOfParent(visibility, criteria)
+      ? [branchOf(viewerPlaceholders, criterionPlaceholder(parent.key), relations)]
       : visibility.branches(viewerPlaceholders, relations)
   if (branches.length === 0) throw new Error(`A list of ${name} needs the id of a parent: ${parent?.key}`)
   return branches
@@ -59,42 +59,42 @@ export function branchesOf(
 export const usedFilters = (
   filters: readonly string[],
   { parent }: Partial<Pick<Visibility, 'parent'>>,
-  given: Given,
-) => filters.filter((field) => given[field] !== undefined && field !== parent?.key)
+  criteria: Criteria,
+) => filters.filter((field) => criteria[field] !== undefined && field !== parent?.key)
 
 /** Without `relations`, the statement selects the rows of every relation. Names of relations have no comma. */
 export const suffixOfRelations = (relations: readonly string[] | undefined) =>
   relations ? `_as_${relations.join(',')}` : ''
 
-/** Identifies the statement for the given values and relations. */
+/** Identifies the statement for the criteria that have a value, and for the relations. */
 export const suffixOf = (
   filters: readonly string[],
   visibility: Visibility | undefined,
-  given: Given,
+  criteria: Criteria,
   relations: readonly string[] | undefined,
 ) =>
   [
-    visibility && isOfParent(visibility, given) ? '_in_parent' : '',
+    visibility && isOfParent(visibility, criteria) ? '_in_parent' : '',
     suffixOfRelations(relations),
-    ...usedFilters(filters, visibility ?? {}, given).map(
-      (field) => `_by_${toSnakeCase(field)}${given[field] === null ? '_null' : ''}`,
+    ...usedFilters(filters, visibility ?? {}, criteria).map(
+      (field) => `_by_${toSnakeCase(field)}${criteria[field] === null ? '_null' : ''}`,
     ),
   ].join('')
 
-/** A value of the input has a placeholder with a name that no placeholder of the engine has. */
-const nameOfGiven = (field: string) => `given.${field}`
-export const givenValue = (field: string) => sql.placeholder(nameOfGiven(field))
+/** The placeholder of a criterion has a name that no placeholder of the engine has. */
+const nameOfCriterion = (field: string) => `criterion.${field}`
+export const criterionPlaceholder = (field: string) => sql.placeholder(nameOfCriterion(field))
 
 /** Returns the values of the placeholders. A text that is no UUID equals no UUID. */
 export const parametersOf = (
   fields: Readonly<Record<string, unknown>>,
   person: Person | undefined,
-  given: Given = {},
+  criteria: Criteria = {},
 ) => ({
   ...Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
+    Object.entries(criteria).map(([name, value]) => {
       const field = fields[name]
-      return [nameOfGiven(name), is(field, Column) ? comparable(field, value) : value]
+      return [nameOfCriterion(name), is(field, Column) ? comparable(field, value) : value]
     }),
   ),
   userId: person?.id ?? null,
@@ -123,11 +123,11 @@ interface Options {
   searched: readonly (AnyColumn | SQL)[]
   /** The end of a list without a keyset. */
   newest?: Pick<End, 'order' | 'isAfter'> | undefined
-  suffixOf: (given: Given, relations: readonly string[] | undefined) => string
-  /** The fields whose values the input can have. */
-  given: Readonly<Record<string, unknown>>
+  suffixOf: (criteria: Criteria, relations: readonly string[] | undefined) => string
+  /** The columns and expressions that the criteria can name. */
+  criteriaFields: Readonly<Record<string, unknown>>
   /** Selects at most as many rows as the placeholder `limit` says, in order. */
-  selectRows: (given: Given, relations: readonly string[] | undefined, end: End) => SQL
+  selectRows: (criteria: Criteria, relations: readonly string[] | undefined, end: End) => SQL
 }
 
 /** The statements that list a page of rows, one for each combination of order, filters and position. */
@@ -137,7 +137,7 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
     db: Database,
     person: Person | undefined,
     { after, ...page }: PageRequest<Position | SortValues>,
-    given: Given,
+    criteria: Criteria,
     { name: orderName, keyset }: ListOrder,
     relations?: readonly string[],
   ): Promise<SizedRow<AnyRow>[]> => {
@@ -146,7 +146,7 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
     const position = keyset && (after as SortValues | undefined)
     // A position with nulls has other conditions, and so another statement.
     const nulls = position ? `_after${position.map((value) => (value === null ? 0 : 1)).join('')}` : ''
-    const variant = `_list${orderName === undefined ? '' : `_${toSnakeCase(orderName)}`}${options.suffixOf(given, relations)}${isSearch ? '_search' : ''}${nulls}`
+    const variant = `_list${orderName === undefined ? '' : `_${toSnakeCase(orderName)}`}${options.suffixOf(criteria, relations)}${isSearch ? '_search' : ''}${nulls}`
     const statement = selectPage(variant, (connection) => {
       const bounds = position?.map((value, index) =>
         value === null ? null : sql.placeholder(`sort${index}`),
@@ -154,7 +154,7 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
       const { order, isAfter } = keyset
         ? { order: keyset.order, isAfter: keyset.isAfter(bounds) }
         : requireNewest()
-      const rows = options.selectRows(given, relations, { order, isAfter, sortValues: keyset?.sortValues })
+      const rows = options.selectRows(criteria, relations, { order, isAfter, sortValues: keyset?.sortValues })
       const selected = { ...fields, ...(keyset && { sortValues: keyset.selectedSortValues }) }
       return limitBytes(connection, new Subquery(rows, selected, alias), selected, {
         texts,
@@ -172,7 +172,7 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
         }
       : pageParameters({ ...page, ...(after && { after: after as Position }) })
     return statement(connectionForLists(db)).execute({
-      ...parametersOf(options.given, person, given),
+      ...parametersOf(options.criteriaFields, person, criteria),
       ...parameters,
     })
   }

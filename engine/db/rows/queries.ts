@@ -10,7 +10,7 @@ import type { Leaving } from './leaving.ts'
 import type { Sources } from './lists.ts'
 import type { createMembers } from './members.ts'
 import type { RowsTable } from './options.ts'
-import type { Given } from './pages.ts'
+import type { Criteria } from './pages.ts'
 import type { Visibility } from './visibility.ts'
 
 /** The relations of a person to a row, for example `['owner']` or `['agent', 'author']`. */
@@ -19,7 +19,7 @@ export interface Related {
 }
 
 /** The values that select the rows of a list: of filters, the search `q`, the id of a parent, and the name of the order. */
-export type ListSelection = Given & { q?: string | undefined; order?: string | undefined }
+export type ListSelection = Criteria & { q?: string | undefined; order?: string | undefined }
 
 /**
  * The queries of a table. Each reads or changes only rows that the person may see.
@@ -44,7 +44,7 @@ export interface Rows<
   /** Whether the ids are texts, for example UUIDs. */
   hasTextIds: boolean
   /** Throws if the declaration has a mistake that only all tables together show. Called at the start. */
-  check?: () => void
+  checkDeclaration?: () => void
   /** The keyset of an order. Undefined for the default order of tables without `orders`: newest first. */
   keysetOf: (order: string | undefined, db: Database) => Promisable<Keyset | undefined>
   /** The values that limit the bytes of a page. */

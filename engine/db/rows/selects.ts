@@ -58,7 +58,7 @@ export function createVisibleRows<Table extends PgTable>(table: Table, rows: SQL
   return Object.assign(new Subquery(rows, fields, VISIBLE), fields) as unknown as VisibleRows<Table>
 }
 
-/** Selects the rows of the parts of a list, each with the relation of the person. */
+/** Selects the rows of the branches of a list, each with the relation of the person. */
 export const selectBranches = (table: PgTable, branches: readonly Branch[]) =>
   sql.join(
     branches.map(({ from, condition, relation, parents }) => {

@@ -14,7 +14,7 @@ export interface Viewer {
 /** The person in the placeholders `userId` and `email`. */
 export const viewerPlaceholders: Viewer = { id: sql.placeholder('userId'), email: sql.placeholder('email') }
 
-/** A part of a list. The parts of a list have no row in common, and an index can select each of them. */
+/** A select of a part of a list. The branches of a list have no row in common, and an index can select each of them. */
 export interface Branch {
   /** The tables that the rows come from. */
   from: SQL
@@ -42,7 +42,7 @@ export interface Visibility {
   /** Condition: the person may see the row, with one of these relations. By default, with any relation. */
   isVisible: (viewer: Viewer, relations?: readonly string[]) => SQL
   /**
-   * The parts of a list of all rows that the person may see, with one of these relations. Empty if a list needs the id of a
+   * The branches of a list of all rows that the person may see, with one of these relations. Empty if a list needs the id of a
    * parent.
    */
   branches: (viewer: Viewer, relations?: readonly string[]) => readonly Branch[]

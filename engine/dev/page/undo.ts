@@ -89,7 +89,7 @@ export function stopUndoTime() {
   clearTimeout(timer)
 }
 
-/** Returns the id of the element for the focus. */
+/** Undoes the changes that can still be undone. Returns the id of the item that was changed last, for the focus. */
 export function undoChanges() {
   stopUndoTime()
   const { changes } = state

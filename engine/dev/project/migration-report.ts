@@ -1,5 +1,5 @@
 import { toErrorMessage } from 'tallystick/internal/db/errors'
-import { findMigrationProblems, RUN } from '../create/migration/migration.ts'
+import { findMigrationProblems, RUN_ADVICE } from '../create/migration/migration.ts'
 import { hashOf } from './inputs.ts'
 
 /**
@@ -21,5 +21,5 @@ export function createMigrationReport(print: (line: string) => void) {
 /** Lists what is missing in the migrations of the project, with the command that writes it. */
 export async function listMigrationProblems(): Promise<string[]> {
   const problems = await findMigrationProblems().catch((error: unknown) => [toErrorMessage(error)])
-  return problems.map((problem) => `${problem}. ${RUN}`)
+  return problems.map((problem) => `${problem}. ${RUN_ADVICE}`)
 }

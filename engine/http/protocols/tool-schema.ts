@@ -87,20 +87,20 @@ function merge(a: JsonSchema, b: JsonSchema): JsonSchema {
 
 const listIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** Converts a schema to the subset. Undefined if a part of the schema accepts any value, which `any` can replace. */
-function toSubset(schema: unknown, any: JsonSchema | undefined): JsonSchema | undefined {
-  if (!isObject(schema)) return any
+/** Converts a schema to the subset. `anyValue` replaces a part that accepts any value. Without `anyValue`, the result is undefined. */
+function toSubset(schema: unknown, anyValue: JsonSchema | undefined): JsonSchema | undefined {
+  if (!isObject(schema)) return anyValue
   const { anyOf, oneOf, allOf, not, ...rest } = schema
   const all = schemasIn(allOf)
   if (all.length > 0) {
     // An intersection of unions has no such form: its description remains.
     const merged = all.map((each) => flatten(each)).reduce(merge, rest)
-    return toSubset(merged, any)
+    return toSubset(merged, anyValue)
   }
   const options = optionsOf({ anyOf, oneOf })
   const { description, default: initial } = rest
   if (options.length > 0) {
-    const converted = options.map((option) => toSubset(option, any))
+    const converted = options.map((option) => toSubset(option, anyValue))
     const isComplete = converted.every((option) => option !== undefined)
     return isComplete
       ? describe(
@@ -112,21 +112,22 @@ function toSubset(schema: unknown, any: JsonSchema | undefined): JsonSchema | un
   }
   if ('const' in rest) return describe(fromValues([rest.const]), description)
   if (Array.isArray(rest.enum)) return describe(fromValues(rest.enum), description)
+  // JSON Schema has `not` for a value that cannot exist (`z.never()`), and the subset no such schema.
   if (not) return { type: 'null' }
-  if (typeof rest.type !== 'string') return any && describe(any, description)
-  const parts = partsIn(rest, any)
+  if (typeof rest.type !== 'string') return anyValue && describe(anyValue, description)
+  const parts = partsIn(rest, anyValue)
   return parts && describe({ ...pickKeywords(rest), ...parts.schema }, ...parts.remarks, ...droppedIn(rest))
 }
 
 /** Converts the parts of an object or a list. */
 function partsIn(
   { type, properties, items, prefixItems, additionalProperties }: JsonSchema,
-  any: JsonSchema | undefined,
+  anyValue: JsonSchema | undefined,
 ) {
   if (type === 'object') {
-    const values = isObject(additionalProperties) ? toSubset(additionalProperties, any) : undefined
+    const values = isObject(additionalProperties) ? toSubset(additionalProperties, anyValue) : undefined
     const entries = Object.entries(Object(properties) as JsonSchema).map(
-      ([name, part]) => [name, toSubset(part, any)] as const,
+      ([name, part]) => [name, toSubset(part, anyValue)] as const,
     )
     if (entries.some(([, part]) => part === undefined)) return undefined
     return {
@@ -135,8 +136,8 @@ function partsIn(
     }
   }
   if (type !== 'array') return { schema: {}, remarks: [] }
-  const positions = schemasIn(prefixItems).map((part) => toSubset(part, any))
-  const others = items === undefined && positions.length > 0 ? [] : [toSubset(items, any)]
+  const positions = schemasIn(prefixItems).map((part) => toSubset(part, anyValue))
+  const others = items === undefined && positions.length > 0 ? [] : [toSubset(items, anyValue)]
   const all = [...positions, ...others]
   if (!all.every((part) => part !== undefined)) return undefined
   const size = others.length === 0 ? { minItems: positions.length, maxItems: positions.length } : {}

@@ -4,7 +4,7 @@ import type { Related, Requirements, Rows } from '../../db/rows/index.ts'
 import type { Caller } from '../../call/caller.ts'
 import type { Context } from '../../call/context.ts'
 import { createError } from '../../guard/access.ts'
-import { isOfOwnItem, relationsWith } from '../../guard/permissions.ts'
+import { concernsOwnItem, relationsWith } from '../../guard/permissions.ts'
 import type { ProcedureContract } from '../../guard/procedure-contract.ts'
 import type { Recipient } from '../../call/live-stream.ts'
 
@@ -61,7 +61,7 @@ export function requirementsOf(
 ): Requirements {
   const requirements: Requirements = { versions: context.acceptedVersions }
   for (const { name, of, id } of actionsOf(procedure['~orpc'].meta)) {
-    const isOwn = isOfOwnItem({ of, id })
+    const isOwn = concernsOwnItem({ of, id })
     if (!isOwn && id !== visibility.parent?.key) continue
     const field = isOwn ? 'relations' : 'parentRelations'
     const table = context.resources[of ?? path[0] ?? '']?.items?.permissions
@@ -71,7 +71,7 @@ export function requirementsOf(
 }
 
 /** The error if no row fulfills the conditions of a statement. The guard then throws 403 or 412 if one of them applies. */
-export const missing = ({ procedure }: AnyCall) => createError(procedure['~orpc'], 'NOT_FOUND')
+export const notFound = ({ procedure }: AnyCall) => createError(procedure['~orpc'], 'NOT_FOUND')
 
 export const hasRelation = (row: Related, { relations }: Requirements) =>
   !relations || row.relations.some((relation) => relations.includes(relation))

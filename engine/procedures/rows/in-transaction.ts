@@ -21,5 +21,5 @@ export function inTransaction<Call extends { context: Pick<Context, 'transaction
   const covers = statementChecksOf(handler)
   const run = (call: Call) =>
     call.context.transaction((tx) => handler({ ...call, context: { ...call.context, ...tx } }))
-  return covers ? markChecksInStatement(run, covers) : run
+  return covers ? markChecksInStatement(covers, run) : run
 }

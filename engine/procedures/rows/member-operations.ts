@@ -2,7 +2,7 @@ import type { Promisable } from '@orpc/shared'
 import type { Page } from 'tallystick-contract/internal'
 
 import type { Member, Related, Rows } from '../../db/rows/index.ts'
-import { isOfOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
+import { concernsOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
 import { newestFirstByText, readPage } from '../lists/pagination.ts'
 import {
   type Answering,
@@ -10,7 +10,7 @@ import {
   type Call,
   hasRelation,
   type ItemCall,
-  missing,
+  notFound,
   recipientsOf,
   requirementsOf,
   type Success,
@@ -63,10 +63,10 @@ export function createMemberOperations<Row, New, Changes, View, Role extends str
      * Gives the person with an address a role, or changes the role. The address need not have an account: the person sees the row
      * after signing in. Answers the row, whether or not the address has an account. The owner keeps the relation of the owner.
      */
-    invite: <Given extends ItemCall>(
-      map: (call: Given) => Promisable<Pick<Member<Role>, 'email' | 'role'>>,
+    invite: <TypedCall extends ItemCall>(
+      map: (call: TypedCall) => Promisable<Pick<Member<Role>, 'email' | 'role'>>,
     ) =>
-      markChecksInStatement(async (call: Given): Promise<View> => {
+      markChecksInStatement(concernsOwnItem, async (call: TypedCall): Promise<View> => {
         const { db, user } = call.context
         const { email, role } = await map(call)
         const address = email.toLowerCase()
@@ -77,14 +77,14 @@ export function createMemberOperations<Row, New, Changes, View, Role extends str
           (await requireMembers().put(db, user, call.input.id, { email: address, role }, requirements))
             .isPermitted
         const row = isPermitted ? await rows.find(db, user, call.input.id) : undefined
-        if (!row || !hasRelation(row, requirements)) throw missing(call)
+        if (!row || !hasRelation(row, requirements)) throw notFound(call)
         announceMember(call, row, address)
         return showWithTag(call, row)
-      }, isOfOwnItem),
+      }),
 
     /** Removes the person with an address from the row, if there is one. */
-    exclude: <Given extends ItemCall>(map: (call: Given) => string) =>
-      markChecksInStatement(async (call: Given): Promise<View> => {
+    exclude: <TypedCall extends ItemCall>(map: (call: TypedCall) => string) =>
+      markChecksInStatement(concernsOwnItem, async (call: TypedCall): Promise<View> => {
         const { db, user } = call.context
         const address = map(call).toLowerCase()
         const requirements = requirementsOf(call, rows)
@@ -92,22 +92,22 @@ export function createMemberOperations<Row, New, Changes, View, Role extends str
         const rowBefore = address === user.email ? await rows.find(db, user, call.input.id) : undefined
         const { isPermitted } = await requireMembers().remove(db, user, call.input.id, address, requirements)
         const row = isPermitted ? ((await rows.find(db, user, call.input.id)) ?? rowBefore) : undefined
-        if (!row) throw missing(call)
+        if (!row) throw notFound(call)
         announceMember(call, row, address)
         return showWithTag(call, row)
-      }, isOfOwnItem),
+      }),
 
     /** Ends the access of the caller to the row that another person shares. */
     leave: <Answer = Success>({ answer }: Answering<Row, Answer> = {}) =>
-      markChecksInStatement(async (call: ItemCall): Promise<Answer> => {
+      markChecksInStatement(concernsOwnItem, async (call: ItemCall): Promise<Answer> => {
         const { db, user } = call.context
         const { id } = call.input
         const row = await rows.find(db, user, id)
         const requirements = requirementsOf(call, rows)
         const { isChanged } = await requireMembers().remove(db, user, id, user.email, requirements)
-        if (!row || !isChanged) throw missing(call)
+        if (!row || !isChanged) throw notFound(call)
         announceMember(call, row, user.email)
         return answerOf(row, answer)
-      }, isOfOwnItem),
+      }),
   }
 }

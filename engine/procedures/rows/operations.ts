@@ -5,9 +5,9 @@ import type { Related, Rows } from '../../db/rows/index.ts'
 import { hasOneRelation } from '../../db/rows/pages.ts'
 import { prepared } from '../../db/statements.ts'
 import type { Person } from '../../db/accounts/users.ts'
-import { isOfOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
+import { concernsOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
 import type { PageRows } from '../lists/pagination.ts'
-import { createSharedReads, keyOf, type SharedRead } from '../lists/shared-reads.ts'
+import { createSharedReads, type SharedRead } from '../lists/shared-reads.ts'
 import {
   type AnyCall,
   type Answering,
@@ -15,14 +15,14 @@ import {
   type Call,
   hasRelation,
   type ItemCall,
-  missing,
+  notFound,
   type Permissions,
   recipientsOf,
   requirementsOf,
   type Success,
 } from './calls.ts'
 import { createMemberOperations } from './member-operations.ts'
-import { type ListCall, type PageOf, readRows, selectionOf } from './read-rows.ts'
+import { type ListCall, type PageOf, readKeyOf, readRows, selectionOf } from './read-rows.ts'
 import { listChangesWithin } from './topics-within.ts'
 
 /** What `view` receives beside a row: `view: (row, { can }): Project => ({ id: row.id, can })`. */
@@ -35,14 +35,17 @@ export interface ViewContext<Action extends string> {
 }
 
 /** Refuses fields that the rows do not have: a value would be lost. */
-type Exact<Fields, Given> = {
-  [Field in Exclude<keyof Given, keyof Fields>]: `The rows do not take ${Field & string}`
+type Exact<Fields, Values> = {
+  [Field in Exclude<keyof Values, keyof Fields>]: `The rows do not take ${Field & string}`
 }
 
 /** The caller of a public procedure, who sees only the rows of everybody. */
 const NOBODY: Person = { id: '', email: '' }
 
-/** Creates the handlers of a resource with rows. */
+/**
+ * Creates the handlers of a resource with rows. `markChecksInStatement` tells the guard which permissions a statement checks, by its
+ * condition (`requirementsOf`). If the statement finds no row, the handler throws 404, which the guard can replace by 403 or 412.
+ */
 export function createOperations<
   Row extends { id: string | number },
   New,
@@ -58,7 +61,7 @@ export function createOperations<
 ) {
   type Found = Row & Related
   type Listed = Omit<Row, 'version'> & Related
-  rows.check?.()
+  rows.checkDeclaration?.()
   const actions = [...new Set(Object.values(permissions).flat())]
   const { owner, ownerRelation, members } = rows.visibility
   const isOwned = owner !== undefined && !members
@@ -98,7 +101,8 @@ export function createOperations<
     for (const topic of procedure['~orpc'].meta.updates ?? []) context.announce(topic, ...recipients)
   }
 
-  const coversParent = ({ id }: ItemAction) => id === rows.visibility.parent?.key
+  /** Whether an action concerns the parent of the rows, for example to list or to create rows. */
+  const concernsParent = ({ id }: ItemAction) => id === rows.visibility.parent?.key
 
   return {
     viewAs,
@@ -111,69 +115,66 @@ export function createOperations<
      */
     page: <List extends string, Total extends string = never>(list: List, total?: Total) => {
       const sharedReads = prepared(() => createSharedReads<PageRows<Listed>>())
-      return markChecksInStatement(async (call: ListCall): Promise<PageOf<View, List, Total>> => {
-        const { db, user = NOBODY, scopes, isAbandoned } = call.context
-        const selection = selectionOf(call)
-        const { parentRelations } = requirementsOf(call, rows)
-        const isApp = scopes !== undefined
-        const values = [
-          user.id,
-          user.email,
-          isApp,
-          parentRelations?.join(),
-          ...Object.entries(call.input ?? {}),
-        ]
-        // Callers without an account wait in the queues of their networks, so each has its own read.
-        const key = user === NOBODY ? undefined : keyOf(values.flat())
-        const page = await readRows(call, rows, {
-          list: (request) => rows.list(db, user, request, selection, parentRelations),
-          ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
-          ...(key !== undefined && {
-            share: (read: SharedRead<PageRows<Listed>>) => sharedReads(db)(key, read, isAbandoned),
-          }),
-        })
-        // The list of a parent that the caller may not see is empty, too: then throws 404 or 403.
-        if (page.rows.length === 0) await call.context.checkPermissions?.(db)
-        // A proxy must not compress rows of other people beside own rows: the size of the answer could reveal a text (BREACH).
-        if (
-          !hasOneRelation(rows.visibility) &&
-          page.rows.some((row) => !row.relations.includes(ownerRelation))
-        )
-          call.context.reply.set('cache-control', 'no-transform')
-        return {
-          [list]: page.rows.map((row) => show(call, row)),
-          ...(total !== undefined && { [total]: page.total }),
-        } as PageOf<View, List, Total>
-      }, coversParent)
+      return markChecksInStatement(
+        concernsParent,
+        async (call: ListCall): Promise<PageOf<View, List, Total>> => {
+          const { db, user = NOBODY, isAbandoned } = call.context
+          const selection = selectionOf(call)
+          const { parentRelations } = requirementsOf(call, rows)
+          const key = readKeyOf(call, parentRelations)
+          const page = await readRows(call, rows, {
+            list: (request) => rows.list(db, user, request, selection, parentRelations),
+            ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
+            ...(key !== undefined && {
+              share: (read: SharedRead<PageRows<Listed>>) => sharedReads(db)(key, read, isAbandoned),
+            }),
+          })
+          // The list is also empty if the caller may not see the parent. Then the guard throws 404 or 403.
+          if (page.rows.length === 0) await call.context.checkPermissions?.(db)
+          // A proxy must not compress rows of other people beside own rows: the size of the answer could reveal a text (BREACH).
+          if (
+            !hasOneRelation(rows.visibility) &&
+            page.rows.some((row) => !row.relations.includes(ownerRelation))
+          )
+            call.context.reply.set('cache-control', 'no-transform')
+          return {
+            [list]: page.rows.map((row) => show(call, row)),
+            ...(total !== undefined && { [total]: page.total }),
+          } as PageOf<View, List, Total>
+        },
+      )
     },
 
     /** Reads the row with the id in the input. */
     get: () =>
-      markChecksInStatement(async (call: AnyCall & Pick<ItemCall, 'input'>): Promise<View> => {
-        const { db, user = NOBODY } = call.context
-        const row = await rows.find(db, user, call.input.id)
-        if (!row || !hasRelation(row, requirementsOf(call, rows))) throw missing(call)
-        return showWithTag(call, row)
-      }, isOfOwnItem),
+      markChecksInStatement(
+        concernsOwnItem,
+        async (call: AnyCall & Pick<ItemCall, 'input'>): Promise<View> => {
+          const { db, user = NOBODY } = call.context
+          const row = await rows.find(db, user, call.input.id)
+          if (!row || !hasRelation(row, requirementsOf(call, rows))) throw notFound(call)
+          return showWithTag(call, row)
+        },
+      ),
 
     /** Inserts a row with the values that `map` returns. */
-    insert: <Given extends Call, Values extends New>(
-      map: (call: Given) => Promisable<Values & Exact<New, Values>>,
+    insert: <TypedCall extends Call, Values extends New>(
+      map: (call: TypedCall) => Promisable<Values & Exact<New, Values>>,
     ) =>
-      markChecksInStatement(async (call: Given): Promise<View> => {
+      markChecksInStatement(concernsParent, async (call: TypedCall): Promise<View> => {
         const { parentRelations } = requirementsOf(call, rows)
         const { db, user } = call.context
         const row = await rows.insert(db, user, await map(call), parentRelations)
-        if (!row) throw missing(call)
+        if (!row) throw notFound(call)
         announceRow(call, row)
         return showWithTag(call, row)
-      }, coversParent),
+      }),
 
     /** Changes the row with the id in the input to the values that `map` returns. An omitted field keeps its value. */
-    update: <Given extends ItemCall, Values extends Changes>(
-      map: (call: Given) => Promisable<Values & Exact<Changes & { id: unknown }, Values>>,
+    update: <TypedCall extends ItemCall, Values extends Changes>(
+      map: (call: TypedCall) => Promisable<Values & Exact<Changes & { id: unknown }, Values>>,
     ) =>
-      markChecksInStatement(async (call: Given): Promise<View> => {
+      markChecksInStatement(concernsOwnItem, async (call: TypedCall): Promise<View> => {
         const { db, user } = call.context
         const { id } = call.input
         const values = await map(call)
@@ -182,26 +183,26 @@ export function createOperations<
         const isMoved = parent && (Reflect.get(values, parent.key) as unknown) !== undefined
         const before = isMoved ? await rows.find(db, user, id) : undefined
         const row = await rows.update(db, user, id, values, requirementsOf(call, rows))
-        if (!row) throw missing(call)
+        if (!row) throw notFound(call)
         announceRow(call, row, ...(before ? [before] : []))
         return showWithTag(call, row)
-      }, isOfOwnItem),
+      }),
 
     /** Deletes the row with the id in the input. Throws 404 if there is none, unless `isRequired` is false. */
     remove: <Answer = Success>({
       answer,
       isRequired = true,
     }: Answering<Row, Answer> & { isRequired?: boolean } = {}) =>
-      markChecksInStatement(async (call: ItemCall): Promise<Answer> => {
+      markChecksInStatement(concernsOwnItem, async (call: ItemCall): Promise<Answer> => {
         const { db, user, acceptedVersions } = call.context
-        const within = await listChangesWithin(db, call.context.resources, rows, call.input.id)
+        const changesWithin = await listChangesWithin(db, call.context.resources, rows, call.input.id)
         const row = await rows.remove(db, user, call.input.id, requirementsOf(call, rows))
         if (row) {
           announceRow(call, row)
-          for (const change of within) call.context.announce(...change)
+          for (const change of changesWithin) call.context.announce(...change)
           // `answer` needs the row, and a request with If-Match asks for a version of it.
-        } else if (answer || isRequired || acceptedVersions) throw missing(call)
+        } else if (answer || isRequired || acceptedVersions) throw notFound(call)
         return answerOf(row, answer)
-      }, isOfOwnItem),
+      }),
   }
 }

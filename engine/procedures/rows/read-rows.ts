@@ -6,6 +6,7 @@ import type { ListSelection, Rows, RowsRequest } from '../../db/rows/index.ts'
 import type { Caller } from '../../call/caller.ts'
 import type { Context } from '../../call/context.ts'
 import type { ProcedureContract } from '../../guard/procedure-contract.ts'
+import { keyOf } from '../lists/shared-reads.ts'
 import { newestFirst, newestFirstByText, type Order, readPage, readSortedPage } from '../lists/pagination.ts'
 
 /** A call of a procedure that lists rows. A call of a public procedure has no caller. */
@@ -24,6 +25,17 @@ export type PageOf<View, List extends string, Total extends string> = Record<Lis
 export function selectionOf({ input }: Pick<ListCall, 'input'>): ListSelection {
   const { limit: _, cursor: __, ...selection } = input ?? {}
   return selection
+}
+
+/**
+ * Returns the key of calls that receive the same rows, and so can share a read (engine/procedures/lists/shared-reads.ts). Callers without
+ * an account have none, because they wait in the queues of their networks.
+ */
+export function readKeyOf({ context, input = {} }: ListCall, relations: readonly string[] | undefined) {
+  const { user, scopes } = context
+  if (!user) return undefined
+  const isApp = scopes !== undefined
+  return keyOf([user.id, user.email, isApp, relations?.join(), ...Object.entries(input).flat()])
 }
 
 type Read<Row> = (page: RowsRequest) => Promise<SizedRow<Row>[]>

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-import { findMigrationProblems, type MigrationOptions, RUN, writeMigration } from './migration.ts'
+import { findMigrationProblems, type MigrationOptions, RUN_ADVICE, writeMigration } from './migration.ts'
 
 /** Writes a migration. Returns lines that describe the result. */
 export async function createMigration(options: MigrationOptions): Promise<string[]> {
-  const { tag, files, joined } = await writeMigration(options)
+  const { tag, files, corrections } = await writeMigration(options)
   const sql = files.find((file) => file.endsWith('.sql'))
   return [
-    ...joined.map((problem) => `Corrected: ${problem}`),
+    ...corrections.map((correction) => `Corrected: ${correction}`),
     ...files.map((file) => `Wrote ${file}`),
     ...(tag === undefined ? ['The tables have not changed since the last migration.'] : []),
     ...(sql === undefined ? [] : describeRisks(readFileSync(sql, 'utf8'))),
@@ -17,11 +17,14 @@ export async function createMigration(options: MigrationOptions): Promise<string
 /** Throws if `createMigration` would change files. */
 export async function checkMigrations({ config }: MigrationOptions): Promise<string[]> {
   const problems = await findMigrationProblems(config)
-  if (problems.length > 0) throw new Error([...problems, RUN].join('\n'))
+  if (problems.length > 0) throw new Error([...problems, RUN_ADVICE].join('\n'))
   return ['The migrations are complete.']
 }
 
-/** Statements after which the previous release, which can still run, reads or writes the table in vain. */
+/**
+ * Statements after which the queries of the previous release fail: a name or a type has changed, or an insert lacks a value.
+ * During a deployment, processes of both releases run.
+ */
 const RISKS =
   /^.*(\bRENAME (TO|COLUMN)\b|\bDROP (COLUMN|TABLE|TYPE|VIEW|MATERIALIZED|SCHEMA)\b|\bSET DATA TYPE\b|\bSET NOT NULL\b|\bADD COLUMN (?!.*\b(DEFAULT|GENERATED)\b).*\bNOT NULL\b).*$/gim
 

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { readMigrations, withoutComments } from 'tallystick/internal/db/migrate/migration-files'
+import { readMigrations, withoutLeadingComments } from 'tallystick/internal/db/migrate/migration-files'
 import { findDrizzleKit, generate, type Outcome, type Sources, sourcesOf, withCopy } from './drizzle-kit.ts'
 import { describeQuestion, drop, rename } from './renames.ts'
 import { findSharedNumbers, lastSnapshotIn, planJoin, prefixOf, readSnapshot } from './snapshots.ts'
@@ -30,7 +30,7 @@ interface Written {
   /** The new and changed files. */
   files: string[]
   /** What joining the snapshots of merged branches has corrected. */
-  joined: string[]
+  corrections: string[]
 }
 
 /**
@@ -45,7 +45,7 @@ export async function writeMigration({ config = CONFIG, ...options }: MigrationO
     for (const file of changed)
       cpSync(join(copy.folder, file), join(sources.folder, file), { recursive: true })
     const tag = changed.find((file) => file.endsWith('.sql'))?.replace(/\.sql$/, '')
-    return { tag, files: changed.map((file) => join(sources.folder, file)), joined: problems }
+    return { tag, files: changed.map((file) => join(sources.folder, file)), corrections: problems }
   })
 }
 
@@ -126,7 +126,7 @@ async function explainQuestion(copy: Sources) {
 function writeStatements(file: string, answers: readonly string[], { custom, breaking }: MigrationOptions) {
   const text = readFileSync(file, 'utf8')
   // Without changes, drizzle-kit writes only a comment.
-  const generated = withoutComments(text) === '' && !custom ? [] : [text]
+  const generated = withoutLeadingComments(text) === '' && !custom ? [] : [text]
   const marker = breaking ? '-- breaking\n' : ''
   writeFileSync(file, marker + [...answers, ...generated].join(BREAKPOINT))
 }
@@ -154,7 +154,7 @@ export async function findMigrationProblems(config = CONFIG): Promise<string[]> 
   })
 }
 
-export const RUN = 'Run: npm run migration'
+export const RUN_ADVICE = 'Run: npm run migration'
 
 const statementsIn = ({ folder: migrationsFolder }: Sources, tag: string) =>
   readMigrations({ prefix: '', migrationsFolder, migrationsTable: '' })
@@ -162,4 +162,4 @@ const statementsIn = ({ folder: migrationsFolder }: Sources, tag: string) =>
     .flatMap(({ statements }) => statements.map(({ text }) => text))
 
 const firstLine = (statement: string) =>
-  withoutComments(statement).split('\n', 1)[0]?.replace(/ ?\($/, '') ?? ''
+  withoutLeadingComments(statement).split('\n', 1)[0]?.replace(/ ?\($/, '') ?? ''

@@ -44,8 +44,8 @@ export function editorOf(file: string, code: string): Editor | undefined {
 
 export const lineStart = (code: string, position: number) => code.lastIndexOf('\n', position - 1) + 1
 
-/** Returns the position before the end of the line. */
-function lineEnd(code: string, position: number) {
+/** Returns the position before the line break after a position. */
+function nextLineBreak(code: string, position: number) {
   const found = code.slice(position).search(/\r?\n/)
   return found === -1 ? code.length : position + found
 }
@@ -55,7 +55,7 @@ const indentationAt = (code: string, position: number) =>
 
 /** Returns the end of the line, after comments that begin on the line. */
 export function endOfLine({ code, comments }: Syntax, position: number): number {
-  const end = lineEnd(code, position)
+  const end = nextLineBreak(code, position)
   const open = comments.find(
     (comment) => comment.start >= position && comment.start < end && comment.end > end,
   )
@@ -138,7 +138,7 @@ function addToEmpty({ code, text, style }: Editor, list: List, codes: readonly s
 function addToLine(editor: Editor, list: List, codes: readonly string[], previous: Item | undefined) {
   const { code, comments, text, style } = editor
   const added = codes.join(', ')
-  const line = code.slice(lineStart(code, list.start), lineEnd(code, list.start))
+  const line = code.slice(lineStart(code, list.start), nextLineBreak(code, list.start))
   const isLong = line.length + added.length + 2 > style.width
   const hasComment = comments.some(({ start }) => start > list.start && start < list.end)
   // `expand` writes only objects, and would lose comments.

@@ -72,19 +72,20 @@ export function inPath(path: string, renamings: readonly Renaming[]) {
 /** Text literals and comments of TypeScript. The samples have no other texts. */
 const TEXTS = /'[^'\n]*'|\/\/.*|\/\*[^]*?\*\//g
 
-/** Renames in a text literal or a comment. `before` is the code before the text. */
+/** Renames in a text literal or a comment, by the kind of the text. `before` is the code before the text. */
 function inText(text: string, before: string, renamings: readonly Renaming[]) {
-  const view = renamings.find(([{ path }]) => text === `'${path}'`)
-  if (view) return `'${view[1].path}'`
-  if (/^'\.{0,2}\//.test(text)) return inPath(text, renamings)
-  if (/(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)) return inDatabase(text, renamings)
+  const pathOfView = renamings.find(([sample]) => text === `'${sample.path}'`)?.[1].path
+  if (pathOfView !== undefined) return `'${pathOfView}'`
+  const isPath = /^'\.{0,2}\//.test(text)
+  if (isPath) return inPath(text, renamings)
+  const isNameInDatabase = /(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)
+  if (isNameInDatabase) return inDatabase(text, renamings)
   const isOperation = renamings.some(([{ camel }]) => text.startsWith(`'${camel}.`))
   // The id of a schema (`id: 'Idea'`) looks like a title, but is a name in code.
   const isTitle = /^'[A-Z][a-z]+'$/.test(text) && !/\bid: $/.test(before)
   const isProse = text.includes(' ') && !isOperation
-  return isProse || isTitle || before.endsWith('contents: [')
-    ? inWords(text, renamings)
-    : inCode(text, renamings)
+  const isContentsOfExport = before.endsWith('contents: [')
+  return isProse || isTitle || isContentsOfExport ? inWords(text, renamings) : inCode(text, renamings)
 }
 
 export function renameSamples(code: string, renamings: readonly Renaming[]) {

@@ -12,7 +12,10 @@ function resume({ currentTarget }: SyntheticEvent) {
   if (!currentTarget.matches(':hover, :focus-within')) startUndoTime()
 }
 
-/** Announces changes, and offers to undo the changes. Stays while the person opens other views. */
+/**
+ * Shows the changes that the page has not sent yet (../undo.ts), and offers to undo the changes. Closing sends the changes. Stays
+ * while the person opens other views. The time to undo stops while the pointer or the focus is inside.
+ */
 export function Undo() {
   const { t } = useAppLanguage()
   const { changes, error } = useChanges()
@@ -40,7 +43,8 @@ export function Undo() {
           aria-keyshortcuts="Control+Z Meta+Z"
           onClick={() => {
             // The button, which has the focus, disappears.
-            focusFirstControl(flushSync(undoChanges))
+            const lastItemId = flushSync(undoChanges)
+            focusFirstControl(lastItemId)
           }}
         >
           {t('undo')}

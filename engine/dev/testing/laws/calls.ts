@@ -14,8 +14,8 @@ export interface Answer {
   etag: string | undefined
 }
 
-/** A recorded call of the procedure that a law checks. */
-export interface Asked {
+/** A call of the procedure that a law checks, with its answer. */
+export interface ObservedCall {
   input: unknown
   answer: Answer
 }
@@ -98,18 +98,18 @@ export type ChangeInput = (input: unknown, index: number) => unknown
  * Runs a call of the cases. Records the calls of the procedure with a path, which the case may call several times. Other
  * procedures that the case calls must succeed.
  */
-export async function play(
+export async function recordCalls(
   call: AnyCall,
   { client, fixture, path }: { client: object; fixture: unknown; path: readonly string[] },
   change: ChangeInput = (input) => input,
-): Promise<Asked[]> {
-  const asked: Asked[] = []
+): Promise<ObservedCall[]> {
+  const recorded: ObservedCall[] = []
   let recordedError: unknown
-  const recording = replaceProcedure(client, path, (procedure) => async (given, options) => {
-    const input = change(given, asked.length)
+  const recording = replaceProcedure(client, path, (procedure) => async (original, options) => {
+    const input = change(original, recorded.length)
     const reply: NonNullable<CallContext['reply']> = new Map()
     const record = (answer: Pick<Answer, 'status' | 'body'>) =>
-      asked.push({
+      recorded.push({
         input,
         answer: { ...answer, link: joinValues(reply.get('link')), etag: joinValues(reply.get('etag')) },
       })
@@ -129,5 +129,5 @@ export async function play(
     // An error of the procedure itself is an answer. Any other error is a mistake of the case.
     if (error !== recordedError) throw error
   }
-  return asked
+  return recorded
 }

@@ -1,6 +1,6 @@
 import { isObject } from '@orpc/shared'
 
-import { type JsonSchema, toolSubset } from 'tallystick/internal/http/protocols/tool-schema'
+import { toolSubset } from 'tallystick/internal/http/protocols/tool-schema'
 import { findTools } from 'tallystick/internal/http/protocols/tools'
 import type { App } from 'tallystick/internal/app/resource'
 
@@ -8,15 +8,15 @@ const { keywords, types, formats, name: toolName, propertyName } = toolSubset
 
 const includes = (values: readonly unknown[], value: unknown) => values.includes(value)
 
-/** Lists what Claude, OpenAI or Gemini refuse in a schema, each with its position. */
-export function listOutsideSubset(schema: unknown, path = ''): string[] {
+/** Lists what Claude, OpenAI or Gemini refuse in a JSON Schema (`toolSubset`), each with its position. */
+export function listRefusedIn(schema: unknown, path = ''): string[] {
   if (!isObject(schema)) return [`${path}: is no schema`]
   const { anyOf, ...others } = schema
   if (Array.isArray(anyOf))
     return [
       ...(path === '' ? ['anyOf at the root'] : []),
       ...Object.keys(others).map((keyword) => `${path}: ${keyword} beside anyOf`),
-      ...anyOf.flatMap((option, index) => listOutsideSubset(option, `${path}.${index}`)),
+      ...anyOf.flatMap((option, index) => listRefusedIn(option, `${path}.${index}`)),
     ]
   const { type, format, enum: values, properties, items } = others
   return [
@@ -31,22 +31,24 @@ export function listOutsideSubset(schema: unknown, path = ''): string[] {
       : []),
     ...Object.entries(isObject(properties) ? properties : {}).flatMap(([name, part]) => [
       ...(propertyName.test(name) ? [] : [`${path}: the name ${name}`]),
-      ...listOutsideSubset(part, `${path}.${name}`),
+      ...listRefusedIn(part, `${path}.${name}`),
     ]),
-    ...(type === 'array' ? listOutsideSubset(items, `${path}.*`) : []),
+    ...(type === 'array' ? listRefusedIn(items, `${path}.*`) : []),
   ]
 }
 
+/** The MCP library requires a target. The tools of the engine publish the same JSON Schema for each target. */
+const OPTIONS = { target: 'draft-2020-12' } as const
+
 /** Lists what clients refuse in the names and schemas of all tools. */
 export const listRefusedTools = (app: Pick<App, 'router' | 'contract'>) =>
-  [...findTools(app)].flatMap(([name, { config }]) => [
-    ...(toolName.test(String(name)) ? [] : [`${String(name)}: the name of the tool`]),
-    ...listOutsideSubset(jsonOf(config.inputSchema)).map((problem) => `${String(name)}, input ${problem}`),
-    ...(config.outputSchema
-      ? listOutsideSubset(jsonOf(config.outputSchema)).map((problem) => `${String(name)}, output ${problem}`)
-      : []),
-  ])
-
-/** Returns the JSON Schema that `tools/list` publishes. */
-const jsonOf = (schema: { '~standard': { jsonSchema: { input: (options: never) => unknown } } }) =>
-  schema['~standard'].jsonSchema.input({} as never) as JsonSchema
+  [...findTools(app)].flatMap(([key, { config }]) => {
+    const name = String(key)
+    const input = config.inputSchema['~standard'].jsonSchema.input(OPTIONS)
+    const output = config.outputSchema?.['~standard'].jsonSchema.input(OPTIONS)
+    return [
+      ...(toolName.test(name) ? [] : [`${name}: the name of the tool`]),
+      ...listRefusedIn(input).map((problem) => `${name}, input ${problem}`),
+      ...(output ? listRefusedIn(output).map((problem) => `${name}, output ${problem}`) : []),
+    ]
+  })

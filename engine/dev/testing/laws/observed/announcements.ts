@@ -1,4 +1,5 @@
-// The law of announcements: after a change, every topic with a new state is delivered.
+// The law of announcements: after a change, every topic with a new state is delivered. Each case call begins with the rows of both
+// people: `bobFirst.withAda` (../worlds.ts).
 
 import { ORPCError } from '@orpc/client'
 import { eq } from 'drizzle-orm'
@@ -6,7 +7,7 @@ import type { Topic } from 'tallystick-contract'
 
 import { sessions } from 'tallystick/internal/db/accounts/sessions'
 import { type Declared, proceduresOf } from '../procedures.ts'
-import { type Calling, type Law, playsOf, run } from './observations.ts'
+import { type Calling, type Law, caseCallsOf, run } from './observations.ts'
 import type { Running } from '../running.ts'
 import { differences, toPlain } from '../values.ts'
 import { callerOf, type Person } from '../worlds.ts'
@@ -49,15 +50,15 @@ export async function findReaders(law: Law, calling: Calling): Promise<Reader[]>
 /** Returns the input of the first call with which a stream can watch a topic. Undefined if there is none. */
 async function findInput(law: Law, calling: Calling, declared: Declared, { input: schema }: Topic) {
   if (!schema) return undefined
-  for (const play of playsOf(law.cases, declared)) {
-    const asked = await run(law, calling, play)
-    const parsed = schema.safeParse(asked.at(-1)?.input ?? {})
+  for (const caseCall of caseCallsOf(law.cases, declared)) {
+    const recorded = await run(law, calling, caseCall)
+    const parsed = schema.safeParse(recorded.at(-1)?.input ?? {})
     if (parsed.success) return parsed.data
   }
   return undefined
 }
 
-/** Lists the topics of parents that the laws cannot watch, because no call of their list names a parent. */
+/** Lists the topics of parents that the laws cannot watch, because no case call of their list names a parent. */
 export async function listUnwatched(law: Law) {
   const { worlds } = law
   await worlds.bobFirst.withAda.restore()
@@ -162,23 +163,25 @@ export async function listUnannounced(law: Law, declared: Declared) {
   const { bobFirst } = worlds
   const calling = { person: callerOf(worlds, declared.meta), fixture: bobFirst.ada.fixture }
   const sentences: string[] = []
-  for (const play of playsOf(cases, declared)) {
+  for (const caseCall of caseCallsOf(cases, declared)) {
     await bobFirst.withAda.restore()
     const readers = await findReaders(law, calling)
     await bobFirst.withAda.restore()
-    let unheard: string[] = []
+    let withoutRecipients: string[] = []
     const missing = await listMissingDeliveries(law, calling.person, readers, async () => {
-      unheard = await listWithoutRecipients(worlds.running.services, () => run(law, calling, play))
+      withoutRecipients = await listWithoutRecipients(worlds.running.services, () =>
+        run(law, calling, caseCall),
+      )
     })
     sentences.push(
-      ...unheard.map(
+      ...withoutRecipients.map(
         (name) =>
-          `${play.label} announces the topic ${name} to nobody: without a caller, its handler must call \`announce\` with the recipients`,
+          `${caseCall.label} announces the topic ${name} to nobody: without a caller, its handler must call \`announce\` with the recipients`,
       ),
       ...missing.map((name) =>
         declared.meta.updates?.some((topic) => topic.name === name)
-          ? `${play.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
-          : `${play.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
+          ? `${caseCall.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
+          : `${caseCall.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
       ),
     )
   }

@@ -3,9 +3,9 @@
 import type { AnySchema } from '@orpc/contract'
 import { z } from 'zod'
 
-import type { Asked } from '../calls.ts'
+import type { ObservedCall } from '../calls.ts'
 import type { Declared } from '../procedures.ts'
-import { compareObservations, type Law, type Observation, observe, playsOf, run } from './observations.ts'
+import { compareObservations, type Law, type Observation, observe, caseCallsOf, run } from './observations.ts'
 import { keyOfLeaf, type Leaf, leavesOf, replaceAt, toPattern, valueAt } from '../values.ts'
 import { callerOf } from '../worlds.ts'
 
@@ -123,43 +123,43 @@ export async function listIgnoredInputs(law: Law, declared: Declared) {
   // Ada has rows, and Bob calls: rows of other people are there, as in use.
   const world = worlds.bobFirst
   const calling = { person: callerOf(worlds, meta), fixture: world.ada.fixture }
-  const plays = playsOf(cases, declared)
+  const caseCalls = caseCallsOf(cases, declared)
   const sentences: string[] = []
   const inputs: unknown[] = []
 
   /** Plays from the start, and returns the answers with what the caller observes later. Without the inputs, which differ anyway. */
-  const observePlay = async (play: (typeof plays)[number], change?: Parameters<typeof run>[3]) => {
+  const observePlay = async (caseCall: (typeof caseCalls)[number], change?: Parameters<typeof run>[3]) => {
     await world.withAda.restore()
-    const asked = await run(law, calling, play, change)
-    const later: Observation = isChange && isSuccess(asked) ? await observe(law, calling) : new Map()
-    return new Map([...later, [play.label, asked.map(({ answer }) => ({ input: undefined, answer }))]])
+    const recorded = await run(law, calling, caseCall, change)
+    const later: Observation = isChange && isSuccess(recorded) ? await observe(law, calling) : new Map()
+    return new Map([...later, [caseCall.label, recorded.map(({ answer }) => ({ input: undefined, answer }))]])
   }
-  // First the inputs of all plays, because a value of one play is another value for the others.
+  // First the inputs of all case calls, because a value of one case call is another value for the others.
   const played = []
-  for (const play of plays) {
+  for (const caseCall of caseCalls) {
     await world.withAda.restore()
-    const asked = await run(law, calling, play)
-    played.push({ play, asked })
-    inputs.push(...asked.map(({ input }) => input))
+    const recorded = await run(law, calling, caseCall)
+    played.push({ caseCall, recorded })
+    inputs.push(...recorded.map(({ input }) => input))
   }
-  for (const { play, asked } of played) {
-    const unchanged = await observePlay(play)
+  for (const { caseCall, recorded } of played) {
+    const unchanged = await observePlay(caseCall)
     let repeated: Awaited<ReturnType<typeof observePlay>> | undefined
     /** Whether another value changes the answer or a later read, or is refused. */
     const hasEffect = async (index: number, { path }: Leaf, value: unknown) => {
-      const changed = await observePlay(play, (given, at) =>
+      const changed = await observePlay(caseCall, (given, at) =>
         at === index ? replaceAt(given, path, value) : given,
       )
-      if (!isSuccess(changed.get(play.label) ?? [])) return true
+      if (!isSuccess(changed.get(caseCall.label) ?? [])) return true
       // What differs without a change differs by chance, for example a new id.
-      repeated ??= await observePlay(play)
+      repeated ??= await observePlay(caseCall)
       const byChance = compareObservations(unchanged, repeated, world.start)
       return compareObservations(unchanged, changed, world.start).some(
         (difference) =>
           !byChance.some((chance) => chance.label === difference.label && chance.path === difference.path),
       )
     }
-    for (const [index, { input }] of asked.entries())
+    for (const [index, { input }] of recorded.entries())
       for (const leaf of leavesOf(input)) {
         const field = toPattern(leaf.path)
         if (isPageField(declared, field)) continue
@@ -168,18 +168,19 @@ export async function listIgnoredInputs(law: Law, declared: Declared) {
         if (isUsed) continue
         if (alternatives.length > 0 && !exceptions.has('unobserved', name, field))
           sentences.push(
-            `${play.label}: another value of \`${field}\` changes neither the answer nor a later read`,
+            `${caseCall.label}: another value of \`${field}\` changes neither the answer nor a later read`,
           )
         if (alternatives.length === 0 && !(await isLiteral(declared, input, leaf)))
           sentences.push(
-            `${play.label}: the laws find no second value for \`${field}\`; add a call with another value`,
+            `${caseCall.label}: the laws find no second value for \`${field}\`; add a call with another value`,
           )
       }
   }
   return [...listUnusedFields(declared, inputs), ...sentences]
 }
 
-const isSuccess = (asked: readonly Asked[]) => asked.every(({ answer: { status } }) => status < 400)
+const isSuccess = (recorded: readonly ObservedCall[]) =>
+  recorded.every(({ answer: { status } }) => status < 400)
 
 /** Returns whether an item is found. Stops at the first such item. */
 async function someAsync<Item>(items: readonly Item[], isFound: (item: Item) => Promise<boolean>) {

@@ -1,9 +1,9 @@
 // The law of data: what Bob can observe (every read, every error, every topic, the export) does not depend on what Ada has
 // or does, except where a declared relation permits it.
-// - A play is one call of the cases, or several in order.
+// - A case call is one function of the cases, which can call the procedure several times.
 // - In the world `bobFirst`, Bob has created his rows before Ada, in `adaFirst` after Ada: an id or an order can show who was first.
 //   Each world has the states `withAda` and `withoutAda`.
-// - A known difference is one that a read shows before the play: it is reported once, not for each play.
+// - A known difference is one that a read shows before the case call: it is reported once, not for each case call.
 
 import type { Declared } from '../procedures.ts'
 import {
@@ -12,10 +12,10 @@ import {
   nameOf,
   type Observation,
   observe,
-  observedPlaysOf,
+  observedCallsOf,
   observeUntouched,
-  type Play,
-  playsOf,
+  type CaseCall,
+  caseCallsOf,
   run,
   withoutExceptions,
 } from './observations.ts'
@@ -37,25 +37,25 @@ export async function listKnownOfEngine(law: Law) {
   )
 }
 
-const contextOf = ({ isChange }: Declared, { label }: Play) =>
+const contextOf = ({ isChange }: Declared, { label }: CaseCall) =>
   isChange ? `With the rows of Ada, Bob calls ${label}. ` : 'With the rows of Ada, '
 
 /** Lists how the answers of Bob's own calls, and what Bob sees afterwards, depend on the rows of Ada. */
 export async function listDependencies(law: Law, declared: Declared) {
   const { bobFirst, adaFirst } = law.worlds
   const sentences: string[] = []
-  for (const play of observedPlaysOf(law.cases, declared))
+  for (const caseCall of observedCallsOf(law.cases, declared))
     for (const world of [bobFirst, adaFirst]) {
       const runIn = (state: 'withAda' | 'withoutAda') => async () => {
         await world[state].restore()
-        return runAndObserve(law, bobIn(law, world), play)
+        return runAndObserve(law, bobIn(law, world), caseCall)
       }
       const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
-      const unknown = withoutKnown(found, await findKnown(law, world), play)
+      const unknown = withoutKnown(found, await findKnown(law, world), caseCall)
       sentences.push(
-        ...toSentences(contextOf(declared, play), withoutExceptions(law, unknown)),
+        ...toSentences(contextOf(declared, caseCall), withoutExceptions(law, unknown)),
         // Also in the state without Ada: a value that the process has kept in its memory is in both answers, which are then equal.
-        ...[before, after].flatMap((observed) => listIdentities(law, world, play, observed)),
+        ...[before, after].flatMap((observed) => listIdentities(law, world, caseCall, observed)),
       )
     }
   return [...new Set(sentences)]
@@ -68,7 +68,7 @@ export async function listDependencies(law: Law, declared: Declared) {
 function listIdentities(
   { worlds, cases, exceptions }: Law,
   world: World,
-  { label }: Play,
+  { label }: CaseCall,
   observed: Observation,
 ) {
   const { ada } = worlds
@@ -90,12 +90,14 @@ function listIdentities(
 export async function listEffectsOfAda(law: Law, declared: Declared) {
   const world = law.worlds.bobFirst
   const sentences: string[] = []
-  for (const play of playsOf(law.cases, declared)) {
+  for (const caseCall of caseCallsOf(law.cases, declared)) {
     const before = await observeUntouched(law, bobIn(law, world))
     await world.withAda.restore()
-    await run(law, adaIn(law, world), play)
+    await run(law, adaIn(law, world), caseCall)
     const found = compareObservations(before, await observe(law, bobIn(law, world)), world.start)
-    sentences.push(...toSentences(`Ada calls ${play.label}. Bob observes: `, withoutExceptions(law, found)))
+    sentences.push(
+      ...toSentences(`Ada calls ${caseCall.label}. Bob observes: `, withoutExceptions(law, found)),
+    )
   }
   return sentences
 }

@@ -1,6 +1,6 @@
 // What a person can observe: the answers of all reads. The laws compare observations of two states of the database.
 
-import { type Asked, type ChangeInput, play } from '../calls.ts'
+import { type ChangeInput, type ObservedCall, recordCalls } from '../calls.ts'
 import { type AnyCall, type AnyCases, callsOf, createExceptions, type UsedExceptions } from '../cases.ts'
 import { type Declared, listOwnProcedures, proceduresOf } from '../procedures.ts'
 import { type Connect, explain } from '../running.ts'
@@ -8,10 +8,10 @@ import { differences, maskTimes } from '../values.ts'
 import type { Person, World, Worlds } from '../worlds.ts'
 
 /** One run of a call: the answers of the procedure, by a label for messages. */
-export type Observation = ReadonlyMap<string, readonly Asked[]>
+export type Observation = ReadonlyMap<string, readonly ObservedCall[]>
 
 /** A call of the cases, with its procedure. */
-export interface Play {
+export interface CaseCall {
   declared: Declared
   call: AnyCall
   /** The name of the procedure, and the number of the call if there are several. */
@@ -32,7 +32,7 @@ const engineReads: Readonly<Record<string, AnyCall>> = Object.fromEntries(
   ]),
 )
 
-export const playsOf = (cases: AnyCases, declared: Declared): Play[] => {
+export const caseCallsOf = (cases: AnyCases, declared: Declared): CaseCall[] => {
   const { name } = declared
   const calls = callsOf(cases, name)
   return calls.map((call, index) => ({
@@ -46,11 +46,14 @@ export const playsOf = (cases: AnyCases, declared: Declared): Play[] => {
  * The calls of the cases, and for a list also its first page of one item: a list that fits in one page counts its rows instead
  * of asking the database for the total.
  */
-export const observedPlaysOf = (cases: AnyCases, declared: Declared): Play[] => {
-  const plays = playsOf(cases, declared)
-  if (!declared.isList) return plays
+export const observedCallsOf = (cases: AnyCases, declared: Declared): CaseCall[] => {
+  const caseCalls = caseCallsOf(cases, declared)
+  if (!declared.isList) return caseCalls
   const change: ChangeInput = (input) => ({ ...(input as object | undefined), limit: 1 })
-  return [...plays, ...plays.map((play) => ({ ...play, label: `${play.label} (limit 1)`, change }))]
+  return [
+    ...caseCalls,
+    ...caseCalls.map((caseCall) => ({ ...caseCall, label: `${caseCall.label} (limit 1)`, change })),
+  ]
 }
 
 /** What the laws of data use: the application with its cases, and the exceptions that were needed. */
@@ -76,14 +79,14 @@ export const createLaw = (worlds: Worlds, cases: AnyCases, connect: Connect): La
 })
 
 /** Lists the reads that a person can call, with the calls of the cases. */
-export function listReads({ worlds: { running }, cases }: Law): Play[] {
+export function listReads({ worlds: { running }, cases }: Law): CaseCall[] {
   const own = new Set(listOwnProcedures(running.app))
   return proceduresOf(running.app.router).flatMap((declared) => {
     const { name, isStream, isChange, meta } = declared
     if (isStream || isChange || meta.administratorsOnly) return []
     const read = engineReads[name]
     if (read) return [{ declared, call: read, label: name }]
-    return own.has(name) ? observedPlaysOf(cases, declared) : []
+    return own.has(name) ? observedCallsOf(cases, declared) : []
   })
 }
 
@@ -100,13 +103,13 @@ const unchanged: ChangeInput = (input) => input
 export async function run(
   { worlds: { running }, ...law }: Law,
   { person, fixture, connect = law.connect }: Calling,
-  { declared, call, change: ofPlay = unchanged }: Play,
+  { declared, call, change: changeOfCase = unchanged }: CaseCall,
   change: ChangeInput = unchanged,
 ) {
   const client = connect(running, { cookie: person.cookie })
   try {
-    return await play(call, { client, fixture, path: declared.path }, (input, index) =>
-      change(ofPlay(input, index), index),
+    return await recordCalls(call, { client, fixture, path: declared.path }, (input, index) =>
+      change(changeOfCase(input, index), index),
     )
   } catch (error) {
     throw explain(error, running)
@@ -138,8 +141,13 @@ export interface Found {
 }
 
 /** Lists the differences of two runs of a call. `start` is the beginning of the times that differ between any two runs. */
-function compare(label: string, first: readonly Asked[], second: readonly Asked[], start: number): Found[] {
-  const mask = (asked: readonly Asked[]) => asked.map(({ answer }) => maskTimes(answer, start))
+function compare(
+  label: string,
+  first: readonly ObservedCall[],
+  second: readonly ObservedCall[],
+  start: number,
+): Found[] {
+  const mask = (recorded: readonly ObservedCall[]) => recorded.map(({ answer }) => maskTimes(answer, start))
   return differences(mask(first), mask(second)).map(({ path, ...difference }) => ({
     ...difference,
     label,
@@ -149,7 +157,7 @@ function compare(label: string, first: readonly Asked[], second: readonly Asked[
 }
 
 export const compareObservations = (first: Observation, second: Observation, start: number) =>
-  [...first].flatMap(([label, asked]) => compare(label, asked, second.get(label) ?? [], start))
+  [...first].flatMap(([label, recorded]) => compare(label, recorded, second.get(label) ?? [], start))
 
 /** The name of the procedure, without the number of the call. */
 export const nameOf = ({ label }: { label: string }) => label.split(' ', 1)[0] ?? ''

@@ -8,7 +8,7 @@ import {
   type Law,
   observe,
   observeUntouched,
-  playsOf,
+  caseCallsOf,
   run,
   sentenceOf,
   withoutExceptions,
@@ -60,15 +60,15 @@ async function listUnannouncedToBob(law: Law, begin: AnyCase) {
   const changes = proceduresOf(worlds.running.app.router).filter(
     ({ name, meta }) => name in cases.calls && meta.updates?.length && !meta.administratorsOnly,
   )
-  for (const play of changes.flatMap((declared) => playsOf(cases, declared))) {
+  for (const caseCall of changes.flatMap((declared) => caseCallsOf(cases, declared))) {
     const readers = await findReaders(law, { person: worlds.bob, fixture: bob.fixture })
     const scene = await createScene(worlds)
     await begin({ ...scene.people, fixture: ada.fixture })
     const missing = await listMissingDeliveries(law, worlds.bob, readers, () =>
-      run(law, { person: worlds.ada, fixture: ada.fixture }, play),
+      run(law, { person: worlds.ada, fixture: ada.fixture }, caseCall),
     )
     sentences.push(
-      ...missing.map((topic) => `Ada calls ${play.label}: Bob does not receive the topic ${topic}`),
+      ...missing.map((topic) => `Ada calls ${caseCall.label}: Bob does not receive the topic ${topic}`),
     )
   }
   return sentences

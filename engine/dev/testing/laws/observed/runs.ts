@@ -1,6 +1,6 @@
 // Runs of calls in two states of the database, for the laws of data.
 
-import type { Asked } from '../calls.ts'
+import type { ObservedCall } from '../calls.ts'
 import {
   type Calling,
   compareObservations,
@@ -8,7 +8,7 @@ import {
   type Law,
   type Observation,
   observe,
-  type Play,
+  type CaseCall,
   run,
   sentenceOf,
   withoutRandom,
@@ -28,12 +28,12 @@ export const adaIn = ({ worlds: { ada } }: Law, world: World): Calling => ({
 export async function runAndObserve(
   law: Law,
   calling: Calling,
-  play: Play,
+  caseCall: CaseCall,
   change?: Parameters<typeof run>[3],
 ): Promise<Observation> {
-  const asked = await run(law, calling, play, change)
-  const observed = play.declared.isChange ? await observe(law, calling) : []
-  return new Map([[play.label, asked], ...observed])
+  const recorded = await run(law, calling, caseCall, change)
+  const observed = caseCall.declared.isChange ? await observe(law, calling) : []
+  return new Map([[caseCall.label, recorded], ...observed])
 }
 
 export type Run = () => Promise<Observation>
@@ -58,14 +58,14 @@ export async function findKnown(law: Law, world: World) {
     await state.restore()
     seen.push(await observe(law, bobIn(law, world)))
   }
-  const [without = new Map<string, Asked[]>(), withAda = new Map<string, Asked[]>()] = seen
+  const [without = new Map<string, ObservedCall[]>(), withAda = new Map<string, ObservedCall[]>()] = seen
   const found = compareObservations(without, withAda, world.start)
   law.known.set(world, found)
   return found
 }
 
 /** Removes known differences in other reads than the checked call, so that one mistake is reported once. */
-export const withoutKnown = (found: readonly Found[], known: readonly Found[], { label }: Play) =>
+export const withoutKnown = (found: readonly Found[], known: readonly Found[], { label }: CaseCall) =>
   found.filter(
     (difference) =>
       difference.label === label ||

@@ -1,6 +1,6 @@
 // The law of swapped values: a call with a value of another person has the answer to a value without an owner.
 
-import type { Asked } from '../calls.ts'
+import type { ObservedCall } from '../calls.ts'
 import type { Declared } from '../procedures.ts'
 import { type Connect, inProcess } from '../running.ts'
 import {
@@ -9,8 +9,8 @@ import {
   type Observation,
   observe,
   observeUntouched,
-  type Play,
-  playsOf,
+  type CaseCall,
+  caseCallsOf,
   run,
   withoutExceptions,
 } from './observations.ts'
@@ -34,9 +34,9 @@ interface Swap {
   value: unknown
 }
 
-function listSwaps(world: World, asked: readonly Asked[]): Swap[] {
+function listSwaps(world: World, recorded: readonly ObservedCall[]): Swap[] {
   const counterparts = findCounterparts(world)
-  return asked.flatMap(({ input }, index) =>
+  return recorded.flatMap(({ input }, index) =>
     leavesOf(input).flatMap(({ path, value }) =>
       (counterparts.get(keyOfLeaf(value)) ?? []).map((counterpart) => ({ index, path, value: counterpart })),
     ),
@@ -44,8 +44,8 @@ function listSwaps(world: World, asked: readonly Asked[]): Swap[] {
 }
 
 /** Puts the text or the address of Ada into each text of an input: an answer could tell that Ada has the same text. */
-const listTextSwaps = ({ worlds: { ada } }: Law, world: World, asked: readonly Asked[]): Swap[] =>
-  asked.flatMap(({ input }, index) =>
+const listTextSwaps = ({ worlds: { ada } }: Law, world: World, recorded: readonly ObservedCall[]): Swap[] =>
+  recorded.flatMap(({ input }, index) =>
     leavesOf(input).flatMap(({ path, value }) =>
       typeof value === 'string'
         ? [{ index, path, value: value.includes('@') ? ada.email : world.ada.text }]
@@ -58,13 +58,13 @@ const apply =
   (input: unknown, at: number) =>
     at === index ? replaceAt(input, path, value) : input
 
-const answerOf = (observed: Observation, { label }: Play) => observed.get(label)?.at(-1)?.answer
+const answerOf = (observed: Observation, { label }: CaseCall) => observed.get(label)?.at(-1)?.answer
 
 /** A declared action may tell that the item exists: 403 instead of 404. */
-const isForbiddenAction = (play: Play, absent: Observation, foreign: Observation) =>
-  play.declared.meta.action !== undefined &&
-  answerOf(absent, play)?.status === 404 &&
-  (answerOf(foreign, play)?.body as { code?: unknown } | undefined)?.code === 'FORBIDDEN'
+const isForbiddenAction = (caseCall: CaseCall, absent: Observation, foreign: Observation) =>
+  caseCall.declared.meta.action !== undefined &&
+  answerOf(absent, caseCall)?.status === 404 &&
+  (answerOf(foreign, caseCall)?.body as { code?: unknown } | undefined)?.code === 'FORBIDDEN'
 
 export interface SwapResult {
   sentences: string[]
@@ -82,24 +82,24 @@ export async function checkSwaps(law: Law, declared: Declared, connect: Connect)
   const world = law.worlds.bobFirst
   const bob = { ...bobIn(law, world), connect }
   const result: SwapResult = { sentences: [], count: 0, isForbidden: false }
-  for (const play of playsOf(law.cases, declared)) {
+  for (const caseCall of caseCallsOf(law.cases, declared)) {
     await world.withAda.restore()
-    const asked = await run(law, bob, play)
-    const swaps = listSwaps(world, asked)
+    const recorded = await run(law, bob, caseCall)
+    const swaps = listSwaps(world, recorded)
     result.count += swaps.length
     // A text concerns Ada only by a relation, which Bob may begin: for example by a share with the address of Ada.
-    const texts = connect === inProcess ? listTextSwaps(law, world, asked) : []
+    const texts = connect === inProcess ? listTextSwaps(law, world, recorded) : []
     for (const swap of [...swaps, ...texts]) {
-      const context = `Bob calls ${play.label} with ${toPattern(swap.path) || 'the input'} of Ada. `
+      const context = `Bob calls ${caseCall.label} with ${toPattern(swap.path) || 'the input'} of Ada. `
       const runIn = (state: 'withAda' | 'withoutAda') => async () => {
         await world[state].restore()
-        return runAndObserve(law, bob, play, apply(swap))
+        return runAndObserve(law, bob, caseCall, apply(swap))
       }
       const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
-      const isForbidden = isForbiddenAction(play, before, after)
+      const isForbidden = isForbiddenAction(caseCall, before, after)
       result.isForbidden ||= isForbidden
-      const unexpected = withoutKnown(found, await findKnown(law, world), play).filter(
-        ({ label }) => !(isForbidden && label === play.label),
+      const unexpected = withoutKnown(found, await findKnown(law, world), caseCall).filter(
+        ({ label }) => !(isForbidden && label === caseCall.label),
       )
       result.sentences.push(...toSentences(context, withoutExceptions(law, unexpected)))
       // A text of Ada may change what Ada observes: Bob may share something with the address of Ada.

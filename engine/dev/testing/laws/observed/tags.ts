@@ -3,7 +3,7 @@
 import type { Declared } from '../procedures.ts'
 import { differences } from '../values.ts'
 import { callerOf } from '../worlds.ts'
-import { type Law, listReads, nameOf, observe, observeUntouched, playsOf, run } from './observations.ts'
+import { type Law, listReads, nameOf, observe, observeUntouched, caseCallsOf, run } from './observations.ts'
 
 const resourceOf = (name: string) => name.split('.', 1)[0]
 
@@ -18,10 +18,10 @@ export async function listUnchangedTags(law: Law, declared: Declared) {
   // The ETag of a row is its version: it does not cover what the reads of other resources show.
   const reads = listReads(law).filter((read) => resourceOf(nameOf(read)) === resourceOf(declared.name))
   const sentences: string[] = []
-  for (const play of playsOf(cases, declared)) {
+  for (const caseCall of caseCallsOf(cases, declared)) {
     const before = await observeUntouched(law, calling)
     await withAda.restore()
-    await run(law, calling, play)
+    await run(law, calling, caseCall)
     for (const [label, answers] of await observe(law, calling, reads))
       for (const [index, { answer }] of answers.entries()) {
         const earlier = before.get(label)?.[index]?.answer
@@ -29,7 +29,7 @@ export async function listUnchangedTags(law: Law, declared: Declared) {
         sentences.push(
           ...differences(earlier.body, answer.body).map(
             ({ path, description }) =>
-              `${play.label} does not change the ETag of ${label}, whose ${path || 'answer'} ${description}: a change of a row must increase \`version\``,
+              `${caseCall.label} does not change the ETag of ${label}, whose ${path || 'answer'} ${description}: a change of a row must increase \`version\``,
           ),
         )
       }
