@@ -23,7 +23,7 @@ export function countsOfNetwork(network: string | undefined, maximum: number): C
   ]
 }
 
-/** Counts what is open at the same time in this process, by key. */
+/** Counts the streams or requests that are open at the same time in this process, by key. */
 export function createOpenCounts() {
   const counts = new Map<string, number>()
   const countOf = (key: string) => counts.get(key) ?? 0

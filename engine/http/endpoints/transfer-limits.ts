@@ -11,7 +11,7 @@ export const MAX_TRANSFERS = 50
 
 /**
  * Limits the open requests to endpoints: a client can read an answer slowly, or send a stream slowly, and each request occupies one of
- * MAX_REQUESTS meanwhile. Requests without an account whose body is complete are not counted: webhooks of a service come from one network.
+ * MAX_REQUESTS meanwhile. Requests without an account and with a complete body are not counted: webhooks of a service come from one network.
  */
 export function createTransferLimits() {
   const open = createOpenCounts()

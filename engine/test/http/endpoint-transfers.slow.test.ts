@@ -10,7 +10,11 @@ import { newEmail } from '../fixtures/service.ts'
 /** More bytes than the buffers of a connection. */
 const SIZE = 32 * 2 ** 20
 const ENDLESS = () =>
-  new ReadableStream({ pull: (controller) => void controller.enqueue(Buffer.alloc(65_536)) })
+  new ReadableStream({
+    pull: (controller) => {
+      controller.enqueue(Buffer.alloc(65_536))
+    },
+  })
 const download = { method: 'GET', rateLimit } as const
 /** Ends the calls of webhooks. */
 let answerAll: () => void = () => undefined
