@@ -54,6 +54,13 @@ interface JobOptions<Schema extends z.ZodObject> {
   schedule?: Schedule
   /** Returns the id of the account that the input is about. The deletion of the account deletes the job. */
   person?: (input: z.output<Schema>) => string | undefined
+  /**
+   * Returns the group of the job, for example the id of an account. A group runs at most `groupConcurrency` jobs at the same time, in
+   * all processes, so that it does not delay the jobs of other groups. By default, jobs have no groups.
+   */
+  group?: (input: z.output<Schema>) => string | undefined
+  /** By default 1. */
+  groupConcurrency?: number
 }
 
 /** A job with any input. `never` accepts functions of every input. */
@@ -62,12 +69,15 @@ export interface AnyJob extends Enqueueable<z.ZodObject> {
   timeout: number
   schedule: Schedule | undefined
   person: ((input: never) => string | undefined) | undefined
+  group: ((input: never) => string | undefined) | undefined
+  groupConcurrency: number
   run: (input: never, context: JobContext) => Promise<unknown>
 }
 
 interface Job<Schema extends z.ZodObject> extends AnyJob {
   input: Schema
   person: ((input: z.output<Schema>) => string | undefined) | undefined
+  group: ((input: z.output<Schema>) => string | undefined) | undefined
   run: (input: z.output<Schema>, context: JobContext) => Promise<unknown>
 }
 
@@ -85,9 +95,18 @@ export type Jobs = Readonly<Record<string, AnyJob>>
  * })
  */
 export const job = <Schema extends z.ZodObject>(
-  { input, retries = RETRIES, timeout = TIMEOUT, schedule, person }: JobOptions<Schema>,
+  options: JobOptions<Schema>,
   run: Job<Schema>['run'],
-): Job<Schema> => ({ input, retries, timeout, schedule, person, run })
+): Job<Schema> => ({
+  retries: RETRIES,
+  timeout: TIMEOUT,
+  groupConcurrency: 1,
+  schedule: undefined,
+  person: undefined,
+  group: undefined,
+  ...options,
+  run,
+})
 
 const RETRIES = 5
 const TIMEOUT = 60

@@ -17,6 +17,7 @@ import { listKeysOfPerson } from '../live/keys.ts'
 import { mistakesOfEndpoints } from './mistakes/endpoints.ts'
 import { type Declared, mistakesOfProcedure } from './mistakes/procedures.ts'
 import { personalDataOfJobs } from './jobs.ts'
+import { personalDataOfProviders } from './providers.ts'
 import { mistakesOfJobs } from './mistakes/jobs.ts'
 import { mistakesOfLimits } from './mistakes/limits.ts'
 import { mistakesOfNames } from './mistakes/names.ts'
@@ -136,6 +137,7 @@ export function defineApp<Contract extends AppContract>({
       ...combine([
         ...exports.flatMap((key) => resources[key]?.personalData ?? []),
         ...personalDataOfJobs(jobs, mails),
+        ...(definition.signIn ? [personalDataOfProviders] : []),
       ]),
       leave: async (tx, person) => [
         ...(await listKeysOfPerson(topics, watches, tx, person)),

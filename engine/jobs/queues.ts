@@ -8,6 +8,7 @@ import type { EnqueueOptions, InsertJob } from '../call/connection.ts'
 import type { Database } from '../db/connection/database.ts'
 import { importPgBoss } from '../db/jobs/install.ts'
 import { toErrorMessage } from '../db/errors.ts'
+import { fetchGrouped } from '../db/jobs/groups.ts'
 import * as query from '../db/jobs/queries.ts'
 import { JOB_SCHEMA, type JobData } from '../db/jobs/tables.ts'
 import { serializer } from '../values/serializer.ts'
@@ -69,10 +70,11 @@ export async function createQueues(jobs: Jobs) {
   const names = new Map(Object.entries(jobs).map(([name, job]) => [job as object, name]))
 
   async function insert(db: Database, name: string, job: AnyJob, input: unknown, options: NewJob) {
-    const data = await encode(name, job, input, options.scheduledFor)
+    const { data, group } = await encode(name, job, input, options.scheduledFor)
     const id = idOf(name, options)
     const sent = await boss.send(name, data, {
       id,
+      ...(group !== undefined && { singletonKey: group }),
       ...(options.after && { startAfter: validTime(name, options.after) }),
       retryLimit: job.retries,
       retryDelay: RETRY_DELAY,
@@ -97,6 +99,8 @@ export async function createQueues(jobs: Jobs) {
 
   /** Fetches jobs that can run. */
   async function fetch(db: Database, name: string, limit: number): Promise<FetchedJob[]> {
+    const job = jobs[name]
+    if (job?.group) return fetchGrouped(db, name, { limit, groupConcurrency: job.groupConcurrency })
     const { executeSql } = executorOn(db, 'jobs_fetch')
     let statement: ReturnType<typeof executeSql> | undefined
     const fetched = await boss.fetch<JobData>(name, {
@@ -154,12 +158,13 @@ async function encode(name: string, job: AnyJob, input: unknown, scheduledFor: D
       `The input of the job ${name} has ${size} bytes, and at most ${MAX_INPUT} are possible. Store the data in a table, and enqueue its id`,
     )
   const person = job.person?.(parsed as never)
-  return {
+  const data: JobData = {
     input: json,
     meta,
     ...(person !== undefined && { person }),
     ...(scheduledFor && { scheduledFor: scheduledFor.toISOString() }),
-  } satisfies JobData
+  }
+  return { data, group: job.group?.(parsed as never) }
 }
 
 /**

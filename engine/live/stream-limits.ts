@@ -2,16 +2,7 @@ import { ORPCError } from '@orpc/client'
 import { unavailable } from 'tallystick-contract/internal'
 
 import type { Caller, Reply } from '../call/caller.ts'
-import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'
-
-/** Time after which a refused client should try again, in seconds. */
-const RETRY_AFTER = '5'
-
-/** Returns the error of a refused stream, and sets `Retry-After`. */
-export function refuseStream<Refusal extends Error>(reply: Reply, error: Refusal) {
-  reply.set('retry-after', RETRY_AFTER)
-  return error
-}
+import { type Count, countsOfNetwork, createOpenCounts, refuseStream } from '../guard/open-counts.ts'
 
 /** Part of the streams of a process that callers without a session may occupy. */
 const ANONYMOUS_PART = 3 / 4
@@ -33,9 +24,6 @@ interface Opener {
   network: string | undefined
 }
 
-/** A count with its maximum. */
-type Count = [key: string, maximum: number]
-
 const partOf = (maximum: number, part: number) => Math.max(1, Math.floor(maximum * part))
 
 /**
@@ -44,12 +32,9 @@ const partOf = (maximum: number, part: number) => Math.max(1, Math.floor(maximum
  * - of each person, each app of a person, and each network (429).
  */
 export function createStreamLimits({ maxStreams, maxPersonStreams }: Limits) {
-  const counts = new Map<string, number>()
-  const countOf = (key: string) => counts.get(key) ?? 0
-  const isFull = (limited: readonly Count[]) => limited.some(([key, maximum]) => countOf(key) >= maximum)
+  const open = createOpenCounts()
 
   const countsOf = ({ caller, network }: Opener) => {
-    const block = network === undefined ? undefined : blockOf(network)
     const ofCaller: Count[] = []
     if (caller) ofCaller.push([`person ${caller.user.id}`, maxPersonStreams])
     if (caller?.scopes)
@@ -57,33 +42,24 @@ export function createStreamLimits({ maxStreams, maxPersonStreams }: Limits) {
         [`app ${caller.session.id}`, partOf(maxPersonStreams, APP_PART)],
         [`apps ${caller.user.id}`, partOf(maxPersonStreams, ALL_APPS_PART)],
       )
-    if (network !== undefined) ofCaller.push([`network ${network}`, MAX_ADDRESS_STREAMS])
-    if (block !== undefined) ofCaller.push([`network ${block}`, MAX_ADDRESS_STREAMS * BLOCK_FACTOR])
+    ofCaller.push(...countsOfNetwork(network, MAX_ADDRESS_STREAMS))
     const ofProcess: Count[] = [['process', maxStreams]]
     if (!caller) ofProcess.push(['anonymous', Math.ceil(maxStreams * ANONYMOUS_PART)])
     return { ofCaller, ofProcess }
   }
 
   return {
-    count: () => countOf('process'),
+    count: () => open.countOf('process'),
     /** Counts a stream. Returns the function that ends the count. */
     occupy(opener: Opener, reply: Reply) {
       const { ofCaller, ofProcess } = countsOf(opener)
-      const refusal = isFull(ofCaller)
+      const refusal = open.isFull(ofCaller)
         ? new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many open streams; close one first' })
-        : isFull(ofProcess)
+        : open.isFull(ofProcess)
           ? unavailable('The service is at its limit of open streams')
           : undefined
       if (refusal) throw refuseStream(reply, refusal)
-      const keys = [...ofCaller, ...ofProcess].map(([key]) => key)
-      for (const key of keys) counts.set(key, countOf(key) + 1)
-      return () => {
-        for (const key of keys) {
-          const count = countOf(key) - 1
-          if (count === 0) counts.delete(key)
-          else counts.set(key, count)
-        }
-      }
+      return open.occupy([...ofCaller, ...ofProcess])
     },
   }
 }

@@ -49,6 +49,11 @@ const jobShape = {
     .optional(),
 }
 
+/** The connections with sign-in providers, which only an application with providers has. */
+const connectionShape = {
+  connections: z.array(z.object({ provider: z.string(), createdAt: Timestamp })).optional(),
+}
+
 const accessShape = {
   sessions: z.array(
     z.object({
@@ -93,6 +98,7 @@ const createExport = (parts: readonly ExportPart[]) =>
       ...accountShape,
       ...Object.fromEntries(parts.flatMap(({ shape }) => Object.entries(shape))),
       ...jobShape,
+      ...connectionShape,
       ...accessShape,
     })
     .register(responseSchemas, {
@@ -119,7 +125,7 @@ const createExport = (parts: readonly ExportPart[]) =>
     })
 
 type AccountExport<Parts extends ExportParts> = z.output<
-  z.ZodObject<typeof accountShape & typeof jobShape & typeof accessShape>
+  z.ZodObject<typeof accountShape & typeof jobShape & typeof connectionShape & typeof accessShape>
 > &
   DataOfAll<Parts>
 

@@ -66,6 +66,14 @@ export const accounts = pgTable(
   (table) => [index().on(table.userId), uniqueIndex().on(table.providerId, table.accountId)],
 )
 
+/** Selects the connections of a person with providers, oldest first, without the id of the person at the provider. */
+export const listConnections = (db: Database, userId: string) =>
+  db
+    .select({ provider: accounts.providerId, createdAt: accounts.createdAt })
+    .from(accounts)
+    .where(eq(accounts.userId, userId))
+    .orderBy(accounts.createdAt, accounts.id)
+
 /** Removes the connection of a person with a provider. Returns undefined if the person has no such connection. */
 export const disconnect = async (db: Database, userId: string, id: string) =>
   (

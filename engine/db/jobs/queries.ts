@@ -5,7 +5,7 @@ import type { Database } from '../connection/database.ts'
 import { dummyTable, prepared, requireRow } from '../statements.ts'
 import { jobRows, MAIL_QUEUE, scheduleRows } from './tables.ts'
 
-const isWaiting = sql`${jobRows.state} < 'active'`
+export const isWaiting = sql`${jobRows.state} < 'active'`
 const isExpired = sql`${jobRows.state} = 'active' and ${jobRows.startedOn} + ${jobRows.expireIn} + interval '2 seconds' < now()`
 
 /** The time of the database, whether jobs of stopped instances exist, and the queues with a job that can run. */

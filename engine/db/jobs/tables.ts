@@ -26,6 +26,8 @@ export const jobRows = schema.table('job', {
   id: uuid().notNull(),
   name: text().notNull(),
   data: jsonb().$type<JobData>(),
+  /** The group of the job. pg-boss does not use the column in the queues of the engine. */
+  group: text('singleton_key'),
   state: state().notNull(),
   retryCount: integer().notNull(),
   retryLimit: integer().notNull(),

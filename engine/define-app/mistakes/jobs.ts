@@ -12,7 +12,7 @@ const isWithin = (value: number, min: number, max: number) =>
 
 /** Returns a sentence for each mistake of the jobs. Cron expressions and time zones are checked at the start (engine/jobs/). */
 export const mistakesOfJobs = (jobs: Jobs) =>
-  Object.entries(jobs).flatMap(([name, { input, retries, timeout, schedule }]) => [
+  Object.entries(jobs).flatMap(([name, { input, retries, timeout, schedule, groupConcurrency }]) => [
     ...(NAME.test(name)
       ? []
       : [`The job ${name}: a name has up to 50 letters and digits, and begins with a small letter`]),
@@ -21,6 +21,9 @@ export const mistakesOfJobs = (jobs: Jobs) =>
     ...(isWithin(timeout, 1, MAX_TIMEOUT)
       ? []
       : [`The job ${name}: \`timeout\` must be an integer from 1 to ${MAX_TIMEOUT}, in seconds`]),
+    ...(isWithin(groupConcurrency, 1, Infinity)
+      ? []
+      : [`The job ${name}: \`groupConcurrency\` must be a positive integer`]),
     ...(schedule && !input.safeParse({}).success
       ? [`The job ${name}: a schedule runs with the input {}, which the schema must accept`]
       : []),

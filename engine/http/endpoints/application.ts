@@ -12,6 +12,7 @@ import { networkOf } from '../../guard/networks.ts'
 import type { TrackIncomplete } from '../server/body-reader.ts'
 import type { AsyncStep, Call, Exchange, Step } from '../server/protocol.ts'
 import { sendFailure, setReplyHeaders } from '../server/send.ts'
+import { createTransferLimits } from './transfer-limits.ts'
 import { createWebRequest } from './web-request.ts'
 import { createResponseSender, linesOf, requireUnused } from './web-response.ts'
 
@@ -35,6 +36,7 @@ export function createApplicationEndpoints(
   { createCall, setAttributes, trackIncomplete }: ServerParts,
 ): { enter: Step; admit: AsyncStep; answer: AsyncStep } {
   const { sendResponse, setHandlerHeaders } = createResponseSender(parts)
+  const limitTransfers = createTransferLimits()
   return {
     enter(exchange) {
       if (!exchange.endpoint) return false
@@ -69,6 +71,7 @@ export function createApplicationEndpoints(
       response.once('close', abort)
       const web = createWebRequest(exchange, call, { signal: lost.signal, trackIncomplete })
       const answer = await guardEndpoint(context, endpoint, params, async (guarded) => {
+        limitTransfers(response, declaration, context, guarded.user?.id)
         const given = { ...context, ...guarded, reply }
         const received = { request: web.request, params, body: web.readBody(), context: given }
         return requireUnused(await declaration.handler(received as never))

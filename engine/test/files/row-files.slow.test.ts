@@ -158,13 +158,13 @@ describe.each(Object.entries(databases))('the file of a row, on %s', async (_, e
 
 test('many downloads at once occupy no connection that others need', async () => {
   const { prepare } = await startPapers(await openFiles(`s3://${BUCKET}`, s3.options))
-  const ada = await prepare()
-  expect(await ada.upload(ada.id, 'text')).toBe(204)
+  const [ada, bob] = [await prepare(), await prepare()]
+  for (const { id, upload } of [ada, bob]) expect(await upload(id, 'text')).toBe(204)
   let open: () => void = () => undefined
   s3.state.requests.length = 0
   s3.state.ready = new Promise((resolve) => (open = resolve))
 
-  const answers = Array.from({ length: 52 }, () => ada.send(ada.id))
+  const answers = [ada, bob].flatMap(({ id, send }) => Array.from({ length: 26 }, () => send(id)))
 
   // By default, the client of the bucket has 50 connections.
   await expect.poll(() => s3.state.requests.length, PATIENCE).toBe(52)

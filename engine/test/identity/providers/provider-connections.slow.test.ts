@@ -50,6 +50,18 @@ describe.each(Object.entries(databases))('the connection with a provider, on %s'
   type Person = Awaited<ReturnType<typeof person>>
   const firstOf = async ({ connected }: Person) => (await connected())[0]?.id ?? ''
 
+  test('is part of the export of the account, without tokens and ids of the provider', async () => {
+    const ada = await person()
+    const exportAccount = async () =>
+      (await (await ada.browser.send('/api/me/export')).json()) as { connections?: unknown }
+    expect(await exportAccount()).toMatchObject({ connections: [] })
+
+    await ada.browser.signIn({ callbackURL: '/account' }, LINK)
+
+    const { connections } = await exportAccount()
+    expect(connections).toEqual([{ provider: 'acme', createdAt: expect.any(Number) as number }])
+  })
+
   test('begins after a code, and is audited and mailed', async () => {
     const ada = await person()
 
