@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { MAX_TRANSFERS } from '../../engine/http/endpoints/transfer-limits.ts'
 import { measureRequests } from './constant-rate.ts'
 import { startService } from './service-process.ts'
 import { startDurablePostgres } from './trial.ts'
@@ -71,7 +72,7 @@ export async function measureStreams(sendSlowly: SendSlowly) {
 
   const all = [...(await ofOneAddress), ...endsOfMany]
   const late = all.filter(({ duration }) => duration > TIME_LIMIT)
-  assert.deepEqual(statusesOfOne, { 408: COUNT })
+  assert.deepEqual(statusesOfOne, { 408: MAX_TRANSFERS, 429: COUNT - MAX_TRANSFERS })
   assert.deepEqual(late, [], 'Not all streams were ended in time')
   assert.deepEqual(statusesOfMany, { 408: SLOTS, 503: COUNT - SLOTS })
   return { alone, beside, ended: Math.max(...all.map(({ duration }) => duration)) }
