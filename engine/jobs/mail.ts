@@ -60,11 +60,10 @@ export function createInsertMail(
   consumeRateLimit: ConsumeRateLimit,
 ): InsertMail {
   const names = new Map(Object.entries(frame.app.mails).map(([name, template]) => [template as object, name]))
-  return async (db, { to, template, values, language }, sender) => {
+  return async (db, { to, template, values, language }, { attributes, headers, reply, address, keyOf }) => {
     const name = names.get(template)
     if (name === undefined)
       throw new Error('The template is not declared: add the template to `mails` of defineApp')
-    const { attributes, headers, reply, address, keyOf } = sender
     const input = MailInput.parse({
       to: normalizeAddress(to),
       template: name,
@@ -74,6 +73,8 @@ export function createInsertMail(
     })
     // A mistake of the template is an error of the call, not of a job that nobody waits for.
     compose(frame, input)
+    // Only the e-mails of a job have a key, which is the same in each attempt: an e-mail that an earlier attempt added is neither added
+    // nor counted again.
     const key = keyOf?.(JSON.stringify(serializer.serialize(input)))
     const sent = key === undefined ? undefined : await findKeyed(db, MAIL_QUEUE, key)
     if (sent !== undefined) return sent

@@ -50,27 +50,23 @@ export function createWorker(parts: AttemptParts, jobs: Jobs, queues: Queues, sc
     })
   }
 
-  /** Returns whether jobs were fetched. Fetches first, so that an error of another step does not keep the jobs from running. */
+  /** Returns whether jobs were due. Fetches first, so that an error of another step does not keep the jobs from running. */
   async function poll() {
     const { now, hasExpired, due } = await readState(db)
-    const hasFetched = await fetchDue(due)
+    await fetchDue(due)
     if (hasExpired) await failLost()
     await cleanHourly()
     await schedules.enqueueDue(db, now)
-    return hasFetched
+    return due.length > 0
   }
 
   async function fetchDue(due: readonly string[]) {
-    let count = 0
     for (const name of rotate(due, turn++)) {
       const limit = freeSlots(name)
       const job = jobs[name]
       if (!job || limit <= 0 || isStopping) continue
-      const fetched = await queues.fetch(db, name, limit)
-      for (const each of fetched) start(job, each)
-      count += fetched.length
+      for (const each of await queues.fetch(db, name, limit)) start(job, each)
     }
-    return count > 0
   }
 
   async function failLost() {
@@ -86,10 +82,10 @@ export function createWorker(parts: AttemptParts, jobs: Jobs, queues: Queues, sc
 
   async function pollSafely() {
     try {
-      const hasFetched = await poll()
+      const hasDue = await poll()
       if (isFailing) log.info('jobs are fetched again')
       isFailing = false
-      return hasFetched
+      return hasDue
     } catch (error) {
       if (!isFailing) log.error({ err: error }, 'jobs cannot be fetched; trying again')
       isFailing = true
@@ -100,11 +96,11 @@ export function createWorker(parts: AttemptParts, jobs: Jobs, queues: Queues, sc
   async function work() {
     while (!isStopping) {
       pause = new AbortController()
-      const hasFetched = await pollSafely()
+      const hasDue = await pollSafely()
       const { signal } = pause
       const time = sleep(POLL_INTERVAL, undefined, { signal, ref: false }).catch(() => undefined)
-      // A slot becomes free at the end of an attempt, and the queue may have more jobs.
-      await (hasFetched || running.size >= MAX_RUNNING ? Promise.race([time, ...settled()]) : time)
+      // A slot or a place in a group becomes free at the end of an attempt, and the queue may have more jobs.
+      await (hasDue || running.size >= MAX_RUNNING ? Promise.race([time, ...settled()]) : time)
       pause.abort()
     }
   }

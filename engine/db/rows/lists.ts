@@ -59,7 +59,11 @@ export interface Sources {
 export const largeFieldsOf = (columns: Columns) =>
   Object.entries(columns).flatMap(([field, column]) => (isLarge(column) ? [field] : []))
 
-/** The statements that list and count rows. */
+/**
+ * The statements that list and count rows. A list consists of the branches of its visibility (visibility.ts): own rows, rows that
+ * others share with the person, and rows within the parents that the person sees. Rows within a parent have no members, so no branch
+ * has both `parents` and a number of members.
+ */
 export function createLists({ table, columns, listed, visibility, largeFields, filters, search }: Options) {
   const name = getTableName(table)
   const { parent, members } = visibility
@@ -86,7 +90,8 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
 
   /**
    * Selects the rows of one branch, in the order of the list. Counts the members of own rows only, after the limit: other people see
-   * 0. The subqueries have the name of the table, so that the columns of the order and of the fields mean their rows.
+   * 0. The subqueries have the name of the table, so that the columns of the order and of the fields mean their rows. With parents, first
+   * selects the rows of each parent, so that an index on the rows of a parent serves the order, and then the first rows of all.
    */
   function selectBranch(
     { from, condition, relation, parents, isOwn = false }: Branch,
@@ -165,6 +170,7 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     return row?.total ?? 0
   }
 
+  // The ids of sources: of the owners of shared rows, or of the parents, of which only the type is used.
   const source = columns[parent?.key ?? visibility.owner ?? ''] ?? table.id
 
   const selectSources = prepared((db) => {

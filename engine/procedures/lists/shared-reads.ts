@@ -1,6 +1,15 @@
+import { unavailable } from 'tallystick-contract/internal'
+
 import type { Context } from '../../call/context.ts'
+import { type Count, createOpenCounts } from '../../guard/open-counts.ts'
 
 type IsAbandoned = Context['isAbandoned']
+
+/** Maximum number of calls of one account that have joined a read: each occupies one of MAX_REQUESTS. */
+const MAX_JOINED = 100
+
+/** The calls that have joined a read, by account. */
+const joined = createOpenCounts()
 
 /**
  * A read that several callers can share. Calls `begin` when the statement is sent: later callers need a later result. `isAbandoned`
@@ -11,16 +20,25 @@ export type SharedRead<Result> = (begin: () => void, isAbandoned: IsAbandoned) =
 /**
  * Equal reads that wait share one statement, for example of many connections of one account. A read joins only a read whose
  * statement is not sent yet, so no caller receives a result older than its call. `key` must contain everything that decides the result,
- * and the account, because a read waits in the queue of its account. All callers receive the same rows, and the same error.
+ * and the account, because a read waits in the queue of its account. All callers receive the same rows, and the same error. Throws 503 if
+ * MAX_JOINED calls of the account wait for reads of others.
  */
 export function createSharedReads<Result>() {
   const waiting = new Map<string, { result: Promise<Result>; callers: IsAbandoned[] }>()
 
-  return (key: string, read: SharedRead<Result>, isAbandoned: IsAbandoned): Promise<Result> => {
-    const joined = waiting.get(key)
-    if (joined) {
-      joined.callers.push(isAbandoned)
-      return joined.result
+  return async (
+    account: string,
+    key: string,
+    read: SharedRead<Result>,
+    isAbandoned: IsAbandoned,
+  ): Promise<Result> => {
+    const found = waiting.get(key)
+    if (found) {
+      const counts = [[account, MAX_JOINED] satisfies Count]
+      if (joined.isFull(counts)) throw unavailable('Too many calls of this account are waiting')
+      const leave = joined.occupy(counts)
+      found.callers.push(isAbandoned)
+      return found.result.finally(leave)
     }
     const callers = [isAbandoned]
     const begin = () => {

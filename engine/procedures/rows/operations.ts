@@ -126,7 +126,7 @@ export function createOperations<
             list: (request) => rows.list(db, user, request, selection, parentRelations),
             ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
             ...(key !== undefined && {
-              share: (read: SharedRead<PageRows<Listed>>) => sharedReads(db)(key, read, isAbandoned),
+              share: (read: SharedRead<PageRows<Listed>>) => sharedReads(db)(user.id, key, read, isAbandoned),
             }),
           })
           // The list is also empty if the caller may not see the parent. Then the guard throws 404 or 403.

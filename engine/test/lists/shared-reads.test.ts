@@ -28,14 +28,14 @@ describe('equal reads', () => {
   test('that wait share one statement, and a later one has its own', async () => {
     const share = createSharedReads<number>()
     const { read, next, waiting } = createQueue()
-    const first = [share('a', read, never), share('a', read, never)]
-    const other = share('b', read, never)
+    const first = [share('Ada', 'a', read, never), share('Ada', 'a', read, never)]
+    const other = share('Ada', 'b', read, never)
     await arrive()
     expect(waiting).toHaveLength(2)
-    const joined = share('a', read, never)
+    const joined = share('Ada', 'a', read, never)
     next()
     expect(await Promise.all([...first, joined])).toEqual([1, 1, 1])
-    const later = share('a', read, never)
+    const later = share('Ada', 'a', read, never)
     await arrive()
     next()
     expect(await other).toBe(2)
@@ -47,6 +47,7 @@ describe('equal reads', () => {
     const share = createSharedReads<string>()
     let answer: ((text: string) => void) | undefined
     const sent = share(
+      'Ada',
       'a',
       (begin) => {
         begin()
@@ -55,7 +56,7 @@ describe('equal reads', () => {
       never,
     )
     await arrive()
-    expect(await share('a', () => Promise.resolve('after the change'), never)).toBe('after the change')
+    expect(await share('Ada', 'a', () => Promise.resolve('after the change'), never)).toBe('after the change')
     answer?.('before the change')
     expect(await sent).toBe('before the change')
   })
@@ -64,23 +65,41 @@ describe('equal reads', () => {
     const share = createSharedReads<number>()
     const { read, next } = createQueue()
     const gone = () => true
-    const shared = [share('a', read, gone), share('a', read, never)]
+    const shared = [share('Ada', 'a', read, gone), share('Ada', 'a', read, never)]
     await arrive()
     next()
     expect(await Promise.all(shared)).toEqual([1, 1])
 
-    const abandoned = [share('a', read, gone), share('a', read, gone)]
+    const abandoned = [share('Ada', 'a', read, gone), share('Ada', 'a', read, gone)]
     await arrive()
     next()
     expect(await Promise.allSettled(abandoned)).toMatchObject([
       { status: 'rejected' },
       { status: 'rejected' },
     ])
-    const retried = share('a', read, never)
+    const retried = share('Ada', 'a', read, never)
     await arrive()
     next()
     expect(await retried).toBe(2)
   })
+})
+
+test('at most a hundred calls of an account join reads', async () => {
+  const share = createSharedReads<number>()
+  const { read, next } = createQueue()
+  const first = share('Ada', 'a', read, never)
+  const joined = Array.from({ length: 100 }, () => share('Ada', 'a', read, never))
+  await expect(share('Ada', 'a', read, never)).rejects.toMatchObject({ status: 503 })
+  const ofBob = [share('Bob', 'b', read, never), share('Bob', 'b', read, never)]
+  await arrive()
+  next()
+  expect(await Promise.all([first, ...joined])).toEqual([1, ...joined.map(() => 1)])
+  next()
+  expect(await Promise.all(ofBob)).toEqual([2, 2])
+  const again = [share('Ada', 'a', read, never), share('Ada', 'a', read, never)]
+  await arrive()
+  next()
+  expect(await Promise.all(again)).toEqual([3, 3])
 })
 
 test('a key tells apart values that have the same text, and is undefined for objects', () => {

@@ -1,5 +1,6 @@
-// The law of announcements: after a change, every topic with a new state is delivered. Each case call begins with the rows of both
-// people: `bobFirst.withAda` (../worlds.ts).
+// The law of announcements: after a change, every topic with a new state is delivered. Each case call begins with the rows of
+// Ada and Bob, where those of Bob were created first: `bobFirst.withAda`. `fixture` is what `prepare` of the cases has returned for a person
+// (../worlds.ts).
 
 import { ORPCError } from '@orpc/client'
 import { eq } from 'drizzle-orm'
