@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual, toUSVString } from 'node:util'
 
+import { LRUCache } from 'lru-cache'
 import { v5 } from 'uuid'
 
 import type { AnyJob, Jobs } from '../app/job.ts'
@@ -32,6 +33,9 @@ const RETRY_DELAY = 3
 /** pg-boss removes jobs that wait longer. A job waits until an instance runs it. */
 const MAX_WAIT_DAYS = 36_500
 
+/** Number of groups of a queue whose last end is known. */
+const MAX_GROUP_ENDS = 200
+
 /** The error of an attempt whose instance has ended. */
 const LOST = 'The attempt did not end within its timeout: its instance has stopped'
 
@@ -40,6 +44,8 @@ export interface FetchedJob {
   id: string
   name: string
   data: JobData
+  /** Of a job in a group. */
+  group?: string | null
   retryCount: number
   retryLimit: number
   /**
@@ -97,10 +103,23 @@ export async function createQueues(jobs: Jobs) {
     return insert(db, name, declared, input, options)
   }
 
+  /** When the last job of a group has ended in this process, in seconds since the Unix epoch, by queue and group. */
+  const ends = new Map<string, LRUCache<string, number>>()
+
+  function endsOf(name: string) {
+    const found = ends.get(name) ?? new LRUCache({ max: MAX_GROUP_ENDS })
+    ends.set(name, found)
+    return found
+  }
+
   /** Fetches jobs that can run. */
   async function fetch(db: Database, name: string, limit: number): Promise<FetchedJob[]> {
     const job = jobs[name]
-    if (job?.group) return fetchGrouped(db, name, { limit, groupConcurrency: job.groupConcurrency })
+    if (job?.group) {
+      const { groupConcurrency } = job
+      const ends = Object.fromEntries(endsOf(name).entries())
+      return fetchGrouped(db, name, { limit, groupConcurrency, ends })
+    }
     const { executeSql } = executorOn(db, 'jobs_fetch')
     let statement: ReturnType<typeof executeSql> | undefined
     const fetched = await boss.fetch<JobData>(name, {
@@ -121,6 +140,10 @@ export async function createQueues(jobs: Jobs) {
     insert,
     insertJob,
     fetch,
+    /** Remembers the end of a job of a group, so that the groups alternate. */
+    noteEnd({ name, group }: FetchedJob) {
+      if (group != null) endsOf(name).set(group, Date.now() / 1000)
+    },
     /** Returns the id of the job with a key, if the database has the job. */
     async findKeyed(db: Database, name: string, key: string) {
       const id = idOf(name, { key })

@@ -43,7 +43,10 @@ export function createWorker(parts: AttemptParts, jobs: Jobs, queues: Queues, sc
     const end = new AbortController()
     const attempt = runAttempt(parts, queues, job, fetched, end)
     running.set(attempt, { name: fetched.name, end })
-    const remove = () => running.delete(attempt)
+    const remove = () => {
+      running.delete(attempt)
+      queues.noteEnd(fetched)
+    }
     attempt.then(remove, (error: unknown) => {
       remove()
       log.error({ err: error, job: fetched.name }, 'an attempt could not be run')

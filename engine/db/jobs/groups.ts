@@ -12,13 +12,16 @@ interface Limits {
   limit: number
   /** Maximum number of jobs of a group that run at the same time. */
   groupConcurrency: number
+  /** When the last job of a group has ended, in seconds since the Unix epoch: `{ [group]: 1764439200 }`. Only of groups known to end. */
+  ends: Readonly<Record<string, number>>
 }
 
 /**
- * Fetches jobs of a queue with groups, which pg-boss cannot: first of the groups with the fewest running jobs, then of those with the
- * fewest waiting jobs. So a group with many jobs does not delay the others. Instances fetch from a queue one after the other.
+ * Fetches jobs of a queue with groups, which pg-boss cannot: first of the groups with the fewest running jobs, then of the group that
+ * has waited longest: since its last job has ended, or since its oldest job is waiting. So the groups alternate, and a group with many jobs
+ * delays others by at most one of its jobs. Instances fetch from a queue one after the other.
  */
-export const fetchGrouped = (db: Database, name: string, { limit, groupConcurrency }: Limits) =>
+export const fetchGrouped = (db: Database, name: string, { limit, groupConcurrency, ends }: Limits) =>
   db.transaction(async (tx) => {
     // In a statement of its own, because a statement does not see what others commit while it waits for the lock.
     await tx
@@ -35,12 +38,15 @@ export const fetchGrouped = (db: Database, name: string, { limit, groupConcurren
     const waiting = tx
       .select({
         id: jobRows.id,
-        createdOn: jobRows.createdOn,
+        // Of the group, as only its first jobs are fetched.
+        waitingSince:
+          sql<Date>`greatest(${jobRows.createdOn}, to_timestamp((${JSON.stringify(ends)}::text::jsonb ->> ${group})::float8))`.as(
+            'waiting_since',
+          ),
         position:
           sql<number>`coalesce(${running.count}, 0) + row_number() over (partition by ${group} order by ${jobRows.createdOn}, ${jobRows.id})`.as(
             'position',
           ),
-        backlog: sql<number>`count(*) over (partition by ${group})`.as('backlog'),
       })
       .from(jobRows)
       .leftJoin(running, eq(running.group, jobRows.group))
@@ -50,7 +56,7 @@ export const fetchGrouped = (db: Database, name: string, { limit, groupConcurren
       .select({ id: waiting.id })
       .from(waiting)
       .where(lte(waiting.position, groupConcurrency))
-      .orderBy(asc(waiting.position), asc(waiting.backlog), asc(waiting.createdOn), asc(waiting.id))
+      .orderBy(asc(waiting.position), asc(waiting.waitingSince), asc(waiting.id))
       .limit(limit)
     return tx
       .update(jobRows)
@@ -63,6 +69,7 @@ export const fetchGrouped = (db: Database, name: string, { limit, groupConcurren
       .returning({
         id: jobRows.id,
         name: jobRows.name,
+        group: jobRows.group,
         data: sql<JobData>`${jobRows.data}`,
         retryCount: jobRows.retryCount,
         retryLimit: jobRows.retryLimit,

@@ -156,6 +156,28 @@ describe.each(Object.entries(databases))('a group on %s', (_, environment) => {
   })
 })
 
+test.each(Object.entries(databases))(
+  'the group that has waited longest is first on %s',
+  async (_, environment) => {
+    const service = await start(environment)
+    onTestFinished(() => service.close())
+    const { enqueue } = service.context()
+    for (const group of ['many', 'many', 'many', 'few', 'last'])
+      await enqueue(single, { label: group, group })
+    const fetchOne = async (ends: Record<string, number>) => {
+      const limits = { limit: 1, groupConcurrency: 1, ends }
+      return (await fetchGrouped(service.services.db, 'single', limits)).map(({ group }) => group)
+    }
+
+    const later = Date.now() / 1000 + 60
+    expect(await fetchOne({ few: later })).toEqual(['many'])
+  expect(await fetchOne({ few: later })).toEqual(['last'])
+  expect(await fetchOne({ few: later })).toEqual(['few'])
+  // The others of the group wait for its running job.
+    expect(await fetchOne({})).toEqual([])
+  },
+)
+
 test('a group has its limit in all instances together', async () => {
   const { url, drop } = await createDatabase('template1')
   onTestFinished(drop)
@@ -189,7 +211,7 @@ test('an instance waits for another one that fetches, and counts its jobs', asyn
     await Promise.all([one.close(), two.close()])
   })
   const fetchOn = (db: typeof one.services.db) =>
-    fetchGrouped(db, 'single', { limit: 5, groupConcurrency: 1 })
+    fetchGrouped(db, 'single', { limit: 5, groupConcurrency: 1, ends: {} })
   const { enqueue } = one.context()
   const after = new Date(Date.now() + 3_600_000)
   const earlier = await enqueue(single, { label: 'earlier', group: 'Ada' }, { after })
