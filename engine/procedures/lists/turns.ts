@@ -14,7 +14,7 @@ interface Account {
  * - The accounts alternate, so that an account waits for at most one turn of each other account.
  * - After a turn, the account pauses for as long as the turn has taken. So slow reads of one account use at most half of the
  *   time, and short calls of other people use the rest.
- * - A turn begins in a new iteration of the event loop, because the embedded database runs in this process: several
+ * - A turn begins in a later iteration of the event loop than the end of the turn before, because the embedded database runs in this process: several
  *   statements in one iteration would block the event loop.
  */
 export function createTurns() {
@@ -62,8 +62,10 @@ export function createTurns() {
       // Moves the account behind all others, because `startNext` takes the first account that is ready.
       accounts.delete(id)
       accounts.set(id, account)
-      isBusy = false
-      setImmediate(startNext)
+      setImmediate(() => {
+        isBusy = false
+        startNext()
+      })
     }
   }
 }

@@ -20,6 +20,16 @@ describe('turns', () => {
     expect(order.filter((id) => id === 'ada')).toHaveLength(4)
   })
 
+  test('asked for at the end of another begin in a later iteration of the event loop', async () => {
+    const takeTurn = createTurns()
+    let isLater = false
+    setImmediate(() => (isLater = true))
+
+    await takeTurn('ada', () => Promise.resolve())
+
+    expect(await takeTurn('bob', () => Promise.resolve(isLater))).toBe(true)
+  })
+
   test('happen one at a time, each in a new iteration of the event loop', async () => {
     const takeTurn = createTurns()
     let [running, peak, iteration] = [0, 0, 0]
