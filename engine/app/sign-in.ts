@@ -40,6 +40,9 @@ export interface SignIn {
   oidc?: readonly OidcProvider[]
 }
 
+/** The names under which the audit trail records that a person connects or disconnects a provider. */
+export const connectionActions = { connect: 'account.connect', disconnect: 'account.disconnect' } as const
+
 /** A person with a new account. */
 export type SignedUp = Person & { name: string }
 

@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 
 import * as audit from '../../db/accounts/audit.ts'
+import { connectionActions } from '../../app/sign-in.ts'
 import { endImpersonations } from '../../db/accounts/sessions.ts'
 import { lockPerson } from '../../db/accounts/users.ts'
 import { isConstraintViolation } from '../../db/errors.ts'
@@ -173,7 +174,7 @@ async function connect(
     ...currentAuditSource(),
     actor: link.userId,
     subject: link.userId,
-    action: 'account.connect',
+    action: connectionActions.connect,
     outcome: 'accepted',
     detail: key.providerId,
   })

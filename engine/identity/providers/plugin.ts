@@ -13,7 +13,7 @@ import { z } from 'zod'
 import * as audit from '../../db/accounts/audit.ts'
 import { endByProvider, type SessionRow } from '../../db/accounts/sessions.ts'
 import { disconnect, lockPerson } from '../../db/accounts/users.ts'
-import { declaredProviders, offeredProviders, type SignIn } from '../../app/sign-in.ts'
+import { connectionActions, declaredProviders, offeredProviders, type SignIn } from '../../app/sign-in.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { currentAuditSource } from '../audit-context.ts'
 import type { Mailer } from '../mail.ts'
@@ -119,7 +119,7 @@ const createDisconnect = (sendNotice: SendNotice) =>
         await audit.insert(db, {
           ...source,
           subject: user.id,
-          action: 'account.disconnect',
+          action: connectionActions.disconnect,
           outcome: 'accepted',
           detail: removed.providerId,
         })

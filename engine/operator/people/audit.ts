@@ -5,6 +5,7 @@ import * as query from '../../db/accounts/audit.ts'
 import { findEmails } from '../../db/accounts/users.ts'
 import type { Position } from '../../db/pagination.ts'
 import { queuesOf } from '../../app/resource.ts'
+import { connectionActions } from '../../app/sign-in.ts'
 import { RETRY_ACTION } from '../jobs.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from '../command-context.ts'
@@ -51,12 +52,18 @@ export async function list(context: CommandContext, { person, before, ...options
   })
 }
 
-/** Lists the actions that the procedures of the application record (`audit` in their metadata), and the action on its jobs. */
+/** Lists the actions that only some applications record: on their procedures, endpoints, jobs and providers of sign-in. */
 async function listDeclaredActions({ loadApp }: CommandContext) {
   const app = await loadApp()
   const procedures = Object.values(app.resources).flatMap((resource) => Object.values(resource.procedures))
-  const declared = procedures.flatMap((procedure) => metaOf(procedure).audit ?? [])
-  return [...new Set([...declared, ...(queuesOf(app).length > 0 ? [RETRY_ACTION] : [])])]
+  return [
+    ...new Set([
+      ...procedures.flatMap((procedure) => metaOf(procedure).audit ?? []),
+      ...Object.values(app.endpoints).flatMap(({ audit }) => audit ?? []),
+      ...(queuesOf(app).length > 0 ? [RETRY_ACTION] : []),
+      ...(app.signIn ? Object.values(connectionActions) : []),
+    ]),
+  ]
 }
 
 /** Returns the value of an option. Throws an error if the value is not `expected`. */

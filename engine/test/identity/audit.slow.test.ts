@@ -1,13 +1,17 @@
 import { eq } from 'drizzle-orm'
+import { endpoint, job } from 'tallystick'
 import type { AuditAction } from 'tallystick-contract/internal'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 
 import { audit, insert, list } from '../../db/accounts/audit.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
 import { sessions } from '../../db/accounts/sessions.ts'
 import { AGENT, type People, type Person, startAuditedService } from '../fixtures/audit-service.ts'
+import { rateLimit, withEndpoints } from '../fixtures/endpoints-app.ts'
 import { sessionTokenIn } from '../fixtures/http.ts'
 import { registerApp } from '../fixtures/oauth-app.ts'
+import { runOperatorCommand } from '../fixtures/operator-command.ts'
 
 const { service, db, database, post, get, signIn, createPeople, entriesDuring, run } =
   await startAuditedService()
@@ -244,6 +248,23 @@ describe('an operator command', () => {
       expect.stringMatching(/^Older entries: --before /),
     ])
     expect(rest.lines).toEqual(all.lines.slice(2))
+  })
+
+  test('knows the actions of endpoints, jobs and providers of an application that has them', async () => {
+    const limits = { rateLimit, access: { sensitive: true } } as const
+    const inbox = endpoint(
+      { method: 'POST', path: '/inbox', body: 'text', audit: 'inbox.receive', ...limits },
+      () => new Response(),
+    )
+    const provider = { providerId: 'acme', name: 'Acme', discoveryUrl: undefined }
+    const signIn = { oidc: [{ ...provider, clientId: undefined, clientSecret: undefined }] }
+    const tidy = job({ input: z.object({}), retries: 0 }, () => Promise.resolve())
+    const application = { ...withEndpoints({ inbox }), signIn, jobs: { tidy } }
+
+    const { problem } = await runOperatorCommand(application, {}, 'audit', '--action', 'unknown')
+
+    for (const action of ['inbox.receive', 'jobs.retry', 'account.connect', 'account.disconnect'])
+      expect(problem).toContain(action)
   })
 
   test('lists the entries of one action or one outcome', async () => {
