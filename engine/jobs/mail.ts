@@ -30,23 +30,23 @@ const MailInput = z.object({
 type MailInput = z.output<typeof MailInput>
 
 /** What an e-mail needs beside its input. */
-interface Frame {
+interface MailParts {
   app: Pick<App, 'name' | 'mails'>
   settings: { baseUrl: string }
 }
 
 /** Creates the job that sends an e-mail. Each attempt has the same Message-ID, by which mail servers find a repetition. */
-export const createMailJob = (frame: Frame, send: Mailer): AnyJob =>
+export const createMailJob = (parts: MailParts, send: Mailer): AnyJob =>
   job({ input: MailInput, retries: 10, person: ({ sender }) => sender }, async (input, { id }) => {
-    const { hostname } = new URL(frame.settings.baseUrl)
-    await send({ ...compose(frame, input), messageId: `<${id}@${hostname}>` }).catch((error: unknown) => {
+    const { hostname } = new URL(parts.settings.baseUrl)
+    await send({ ...compose(parts, input), messageId: `<${id}@${hostname}>` }).catch((error: unknown) => {
       throw refusalOf(error)
     })
   })
 
 /** Writes the e-mail of a job, as the next attempt sends the e-mail. Throws if the template has mistakes. */
-export const composeStored = (frame: Frame, { input, meta }: JobData) =>
-  compose(frame, MailInput.parse(serializer.deserialize(input, [...meta])))
+export const composeStored = (parts: MailParts, { input, meta }: JobData) =>
+  compose(parts, MailInput.parse(serializer.deserialize(input, [...meta])))
 
 /** Without the answer of the mail server, which can contain the address: dead jobs keep their error. */
 const refusalOf = (error: unknown) =>
@@ -54,12 +54,12 @@ const refusalOf = (error: unknown) =>
 
 /** Creates the function that adds an e-mail to the queue, on a connection. */
 export function createInsertMail(
-  frame: Frame,
+  parts: MailParts,
   mailJob: AnyJob,
   { insertJob, findKeyed }: Queues,
   consumeRateLimit: ConsumeRateLimit,
 ): InsertMail {
-  const names = new Map(Object.entries(frame.app.mails).map(([name, template]) => [template as object, name]))
+  const names = new Map(Object.entries(parts.app.mails).map(([name, template]) => [template as object, name]))
   return async (db, { to, template, values, language }, { attributes, headers, reply, address, keyOf }) => {
     const name = names.get(template)
     if (name === undefined)
@@ -72,7 +72,7 @@ export function createInsertMail(
       sender: attributes.person,
     })
     // A mistake of the template is an error of the call, not of a job that nobody waits for.
-    compose(frame, input)
+    compose(parts, input)
     // Only the e-mails of a job have a key, which is the same in each attempt: an e-mail that an earlier attempt added is neither added
     // nor counted again.
     const key = keyOf?.(JSON.stringify(serializer.serialize(input)))
@@ -111,7 +111,7 @@ const Text = z.object({
 
 /** Writes the texts of an e-mail, and renders them. */
 function compose(
-  { app: { name, mails }, settings: { baseUrl } }: Frame,
+  { app: { name, mails }, settings: { baseUrl } }: MailParts,
   { to, template, values, language }: MailInput,
 ): Email {
   const { subject, paragraphs, link, advice } = write(mails, template, values, language)
