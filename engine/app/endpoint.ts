@@ -74,7 +74,9 @@ export interface Endpoint extends Declaration<
   BodyKind | undefined,
   EndpointAccess | undefined
 > {
-  /** Receives the parameters, the body and the context that the declaration promises. */
+  /**
+   * Receives the parameters, the body and the context that the declaration promises. `never` accepts the handlers of all declarations.
+   */
   handler: (call: never) => Promisable<Response>
 }
 

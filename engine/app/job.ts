@@ -33,7 +33,10 @@ export interface JobContext extends CallConnection, AppServices {
   signal: AbortSignal
 }
 
-/** How an attempt ended: a failed job runs again, a dead job does not, and a released job has not used the attempt. */
+/**
+ * How an attempt ended: a failed job runs again, a dead job does not, and a released job, whose instance stopped, has not used the
+ * attempt.
+ */
 export type JobOutcome = 'completed' | 'failed' | 'dead' | 'released'
 
 /** The result of an attempt. */

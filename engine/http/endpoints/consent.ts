@@ -97,7 +97,9 @@ export function createConsentPages(parts: PageParts, grants: Grants): Protocol {
     const app = nameApp(client, translator)
     try {
       const authorization = { ...target, ...grants.parseAuthorizationRequest(query) }
+      // Not `actions[…]`, because an object also has inherited keys.
       const action = new Map(Object.entries(actions)).get(form.action) ?? showStart
+      // The policy of the page permits its form to redirect to the app.
       return pages.show(await action({ call, form, authorization, app, translator }), target.redirectUri)
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error

@@ -23,6 +23,7 @@ export function createReferenceEndpoints({
         return coding ? compressors[coding](document) : document
       },
     }),
+    // The built page, if there is one, replaces this endpoint.
     '/docs': notBuilt,
     ...createPageEndpoints('docs', '/docs'),
   }
