@@ -36,7 +36,7 @@ export type MailTemplates = Readonly<Record<string, AnyMailTemplate>>
 export const hasMails = (mails: MailTemplates) => Object.keys(mails).length > 0
 
 /**
- * Declares a kind of e-mail. Its texts are written when the e-mail is sent, and once when a call sends it, to find mistakes.
+ * Declares a kind of e-mail. Its texts are written when the e-mail is sent, and once when a call adds it to the queue, to find mistakes.
  *
  * @example
  * export const invited = mailTemplate(z.object({ project: z.string() }), ({ project }) => ({

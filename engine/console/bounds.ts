@@ -1,4 +1,4 @@
-// Without a package, so that the page of the console can import the bounds.
+// Without imports, so that the page of the console can import the bounds.
 
 /** The number of rows of a page, and the number of the last page, from 0. */
 export const PAGE_SIZE = 50

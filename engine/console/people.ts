@@ -58,6 +58,7 @@ export function createPeople({ app, auth, db, notifications, settings }: Service
   async function signIn(person: SamplePerson): Promise<string[]> {
     await requireAccount(person)
     const { email } = samplePeople[person]
+    // Each call of `auth.api` enables the AsyncLocalStorages of better-auth, which make the process slower (async-storages.ts).
     const { headers } = await disableStoragesAfter(async () => {
       const otp = await auth.api.createVerificationOTP({ body: { email, type: 'sign-in' } })
       const request = new Headers({ 'user-agent': 'Console for developers' })

@@ -75,6 +75,7 @@ const describeErrors = (errorMap: ErrorMap) =>
   )
 
 const toJsonSchema = (schema: AnySchema | undefined, strategy: 'input' | 'output') =>
+  // `convert` returns whether a value is required, and its schema.
   schema ? (schemaConverter.convert(schema, { strategy })[1] as Record<string, unknown>) : null
 
 /** Returns the issues of an input. Throws NOT_FOUND for an unknown operation. */

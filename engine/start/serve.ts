@@ -140,7 +140,7 @@ async function serveInThisProcess(
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
-      // The worker stops at the same time, because running jobs have some seconds. `runOnStop` follows: a job may use what it closes.
+      // The worker of jobs stops at the same time, because running jobs have some seconds. `runOnStop` follows: a job may use what it closes.
       void Promise.all([closeServer(server), commands && closeServer(commands), services.worker.stop()])
         .then(runOnStop)
         .then(() => services.close())

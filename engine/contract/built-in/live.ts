@@ -156,6 +156,7 @@ type WatchErrors<Declared extends Topic> = Pick<
 /** The contract of the operation that watches topics. The casts stay here: callers see the types of the topics. */
 export const liveContract = <const Topics extends readonly [...Topic[], Topic]>(topics: Topics) => ({
   watch: signedIn
+    // Secrets: the states can contain tokens, for example of sessions.
     .meta({ watches: topics, scope: 'read', secrets: true })
     .errors((topics.some(isOfParent) ? parentErrors : {}) as WatchErrors<Topics[number]>)
     .route({

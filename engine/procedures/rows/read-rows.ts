@@ -29,7 +29,8 @@ export function selectionOf({ input }: Pick<ListCall, 'input'>): ListSelection {
 
 /**
  * Returns the key of calls that receive the same rows, and so can share a read (engine/procedures/lists/shared-reads.ts). The key has
- * the account, and whether the caller is an app, because these decide in which queue a read waits. Callers without an account have no key:
+ * the account with its address, because members are stored by address, and whether the caller is an app: account and app decide in which
+ * queue a read waits. Callers without an account have no key:
  * they wait in the queues of their networks.
  */
 export function readKeyOf({ context, input = {} }: ListCall, relations: readonly string[] | undefined) {
@@ -44,7 +45,7 @@ type Read<Row> = (page: RowsRequest) => Promise<SizedRow<Row>[]>
 type Listed = Pick<Rows, 'keysetOf' | 'textsOf'> & Partial<Pick<Rows, 'hasTextIds'>>
 
 /**
- * Reads a page of rows in the order of the input, and the total if there is `count`. `keysetOf` finds the order, by default newest first.
+ * Reads a page of rows in the order of the input, and the total if there is `count`. `keysetOf` finds the order, undefined is newest first.
  * `textsOf` returns the values that limit the bytes of a page. `share` joins the read to an equal read that waits.
  */
 export async function readRows<Row>(

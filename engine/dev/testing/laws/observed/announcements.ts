@@ -18,7 +18,7 @@ const BARRIER = 'sessions'
 
 /**
  * Number of barriers after which no delivery is missing any more. The states of one account are read one after the other, and
- * each at most 200 ms after its change. The interval between barriers is at least 100 ms.
+ * each at most 200 ms after its change (READ_INTERVAL in engine/live/shared-state.ts). The interval between barriers is at least 100 ms.
  */
 const MAX_BARRIERS = 4
 
@@ -179,6 +179,8 @@ export async function listUnannounced(law: Law, declared: Declared) {
         (name) =>
           `${caseCall.label} announces the topic ${name} to nobody: without a caller, its handler must call \`announce\` with the recipients`,
       ),
+      // A stream lists the parents that it listens to only before a read: it does not hear a change that is announced to a parent that the
+      // case has just created, unless the creation has announced the topic.
       ...missing.map((name) =>
         declared.meta.updates?.some((topic) => topic.name === name)
           ? `${caseCall.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
