@@ -34,7 +34,10 @@ export const RecordedRequest = z.object({
   app: z.string().nullable(),
   /** Null if the client closed the connection before the answer, and for an attempt of a job. */
   status: z.number().nullable(),
-  /** How an attempt of a job ended. Null for a request. */
+  /**
+   * How an attempt of a job ended: a failed job runs again, a dead job does not, and of a released job the instance stopped. Null for a
+   * request.
+   */
   outcome: z.enum(['completed', 'failed', 'dead', 'released']).nullable(),
   /** In milliseconds. */
   duration: z.number(),
@@ -44,6 +47,7 @@ export const RecordedRequest = z.object({
   statements: z.array(
     z.object({ name: z.string(), text: z.string(), duration: z.number(), failed: z.boolean() }),
   ),
+  /** The first calls of procedures: a batch has several. For an attempt of a job, the job with its input. */
   calls: z.array(
     z.object({
       operation: z.string(),

@@ -147,7 +147,7 @@ export interface Meta {
   ifMatch?: true
   /** Responses have an `ETag`. */
   etag?: true
-  /** The call changes who has access to an item: see `sharing`. */
+  /** The call changes who has access to an item: set by `sharing` (./builders.ts). */
   grantsAccess?: true
   /**
    * The name under which the audit trail records accepted calls, for example `projects.invite`. The entry and the change are

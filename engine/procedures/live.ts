@@ -16,6 +16,7 @@ export function createLive(contract: EngineContract['live']) {
       const stream = await live.open({
         topics: input.topics,
         input,
+        // The input before its validation: the procedures that read the topics validate their inputs themselves.
         given: isObject(given) ? given : {},
         caller: watcher,
         ipAddress: address?.(),

@@ -60,7 +60,7 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
     await vite.listen()
   } catch (error) {
     await vite.close()
-    // Another program has taken the port since the first check.
+    // If another program has taken the port since the first check, throws the error that says so.
     await findFreePort(host, port)
     throw error
   }

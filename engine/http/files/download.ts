@@ -20,7 +20,8 @@ export interface DownloadedFile {
 
 /**
  * Answers a request for a file: as an attachment, which the browser saves and does not show, and whose scripts do not run. Answers
- * `Range`, `If-Range` and `If-None-Match`. The caller has checked the permission. Throws 404 if the storage has no such file.
+ * `Range`, `If-Range` and `If-None-Match`. If the storage signs addresses, redirects to the
+ * storage. The caller has checked the permission. Throws 404 if the storage has no such file.
  *
  * @example
  * const download = endpoint({ method: 'GET', path: '/api/covers/{id}', rateLimit, access: {} }, async ({ request, params, context }) => {

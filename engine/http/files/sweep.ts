@@ -11,7 +11,10 @@ const BATCH = 500
 
 const keyColumns = new WeakMap<Files, PgColumn[]>()
 
-/** The columns with keys of files in a storage: a sweep must know all of them. */
+/**
+ * The columns that `rowFiles` has registered for a storage. Several tables can share the storage, and the sweep of each must know all of
+ * them.
+ */
 export const keyColumnsOf = (files: Files): readonly PgColumn[] => keyColumns.get(files) ?? []
 
 export function addKeyColumn(files: Files, column: PgColumn) {
@@ -24,8 +27,9 @@ interface Options {
 }
 
 /**
- * Removes files that no row refers to: of failed uploads, deleted accounts and deleted parents of rows. `columns` are all columns with
- * keys of files in this storage: the files of other rows would be lost. Returns the number of removed files.
+ * Removes files that no row refers to: of failed uploads, deleted accounts and deleted parents of rows. `columns` must be
+ * all columns with keys of files in this storage, because the files of other rows would be lost: `rowFiles` passes `keyColumnsOf(files)`, other
+ * callers list them. Returns the number of removed files.
  *
  * @example
  * export const sweepCovers = job(

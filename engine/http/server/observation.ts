@@ -31,7 +31,7 @@ export function createObservation({ settings, log, metrics, recorder, bindReques
   const logRequest = log.isLevelEnabled('info') ? createRequestLog(log, attributesOf) : undefined
   const hint = createSettingHint({ settings, log })
 
-  /** Logs and counts the request, and logs a setting that does not fit the request. */
+  /** Logs and counts the request, and logs a setting that does not fit the request. Returns false: other steps answer. */
   const observe: Step = (exchange) => {
     const { request, response } = exchange
     logRequest?.(request, response)

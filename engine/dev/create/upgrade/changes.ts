@@ -25,6 +25,7 @@ export function findChanges({ choices, files }: TemplateRecord, template: Texts,
   const changes: Change[] = []
   const deleted: string[] = []
   for (const file of new Set([...base.keys(), ...next.keys()])) {
+    // manifest.ts merges package.json, and an upgrade changes no migrations.
     if (file === 'package.json' || file.startsWith('db/migrations/')) continue
     const current = read(file)
     const [before, after] = [base.get(file), next.get(file)].map((text) => withLineEndsOf(current, text))

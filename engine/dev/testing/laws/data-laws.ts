@@ -32,8 +32,13 @@ const lineFor = (name: string) => {
   return `Add to \`calls\`: '${name}': ({ ${resource} }) => ${resource}.${key}(…),`
 }
 
-/** Defines the laws that need the calls of the cases. Over REST, if no other transport is named. */
+/**
+ * Defines the laws that need the calls of the cases. Over REST, if no other transport is named. A world is the database after `prepare` has
+ * created rows for two people: in one world the rows of Ada are older, in the other world those of Bob, because an id or an order can show
+ * who was first. A scene has the rows of both, and its caller is Ada or an administrator (worlds.ts).
+ */
 export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Worlds) {
+  // REST is the last transport, unless TEST_TRANSPORT names another one.
   const [, connect] = transports.at(-1) ?? []
   if (!connect) throw new Error('TEST_TRANSPORT must be the name of a transport')
   let law: Law | undefined
