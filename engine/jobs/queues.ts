@@ -141,7 +141,7 @@ export async function createQueues(jobs: Jobs) {
     insertJob,
     fetch,
     /** Remembers the end of a job of a group, so that the groups alternate. */
-    noteEnd({ name, group }: FetchedJob) {
+    recordEnd({ name, group }: FetchedJob) {
       if (group != null) endsOf(name).set(group, Date.now() / 1000)
     },
     /** Returns the id of the job with a key, if the database has the job. */

@@ -45,7 +45,7 @@ export function createWorker(parts: AttemptParts, jobs: Jobs, queues: Queues, sc
     running.set(attempt, { name: fetched.name, end })
     const remove = () => {
       running.delete(attempt)
-      queues.noteEnd(fetched)
+      queues.recordEnd(fetched)
     }
     attempt.then(remove, (error: unknown) => {
       remove()
