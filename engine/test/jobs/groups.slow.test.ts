@@ -171,9 +171,9 @@ test.each(Object.entries(databases))(
 
     const later = Date.now() / 1000 + 60
     expect(await fetchOne({ few: later })).toEqual(['many'])
-  expect(await fetchOne({ few: later })).toEqual(['last'])
-  expect(await fetchOne({ few: later })).toEqual(['few'])
-  // The others of the group wait for its running job.
+    expect(await fetchOne({ few: later })).toEqual(['last'])
+    expect(await fetchOne({ few: later })).toEqual(['few'])
+    // The others of the group wait for its running job.
     expect(await fetchOne({})).toEqual([])
   },
 )
