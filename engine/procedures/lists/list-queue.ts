@@ -8,7 +8,7 @@ import { limitConcurrency } from '../../guard/concurrency.ts'
 import { createTurns } from './turns.ts'
 
 /** Size above which a list is large, in bytes of text. A large list takes some milliseconds of CPU time. */
-const LARGE_LIST_BYTES = 64 * 1024
+export const LARGE_LIST_BYTES = 64 * 1024
 
 const MINUTE = 60_000
 

@@ -18,7 +18,7 @@ import {
   throwReadError,
   timeAndId,
 } from './cursors.ts'
-import { type ListReader, queueListRead, queueSearch } from './list-queue.ts'
+import { LARGE_LIST_BYTES, type ListReader, queueListRead, queueSearch } from './list-queue.ts'
 import { createSearch } from './search.ts'
 import type { SharedRead } from './shared-reads.ts'
 
@@ -29,11 +29,12 @@ interface ListCall {
   procedure: { '~orpc': { route: { path?: string } } }
 }
 
-/** The rows of a page, the last row if another page follows, and the number of rows in the complete list. */
+/** The rows of a page, the last row if another page follows, the number of rows in the complete list, and whether the page is large. */
 export interface PageRows<Row> {
   rows: Row[]
   last: Row | undefined
   total: number | undefined
+  isLarge: boolean
 }
 
 type Share<Row> = (read: SharedRead<PageRows<Row>>) => Promise<PageRows<Row>>
@@ -138,14 +139,16 @@ async function readPageAfter<Row, After>(
         begin()
         const search = createSearch({ q, list, takeTurn, positionOf })
         const found = await search.find(request)
-        return { ...cut(found.rows), total: countAll && (await search.countAll(request, found)) }
+        const total = countAll && (await search.countAll(request, found))
+        return { ...cut(found.rows), total, isLarge: isLarge(found.rows) }
       })
     const listed = await queueListRead(reader, () => {
       begin()
       return list(request)
     })
     const page = cut(listed)
-    return { ...page, total: after || page.last ? await countAll?.() : page.rows.length }
+    const total = after || page.last ? await countAll?.() : page.rows.length
+    return { ...page, total, isLarge: isLarge(listed) }
   }
 
   const { rows, last, total } = await (share ? share(read) : read(() => undefined, context.isAbandoned))
@@ -168,5 +171,7 @@ function cutPage<Row>(read: SizedRow<Row>[], limit: number, { textsOf }: Pick<Or
   const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
   return hasNext ? { rows: listed.slice(0, -1), last: listed.at(-2) } : { rows: listed, last: undefined }
 }
+
+const isLarge = (rows: readonly SizedRow<unknown>[]) => totalBytes(rows) > LARGE_LIST_BYTES
 
 const isDefined = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined

@@ -20,10 +20,11 @@ export type SharedRead<Result> = (begin: () => void, isAbandoned: IsAbandoned) =
 /**
  * Equal reads that wait share one statement, for example of many connections of one account. A read joins only a read whose
  * statement is not sent yet, so no caller receives a result older than its call. `key` must contain everything that decides the result,
- * and the account, because a read waits in the queue of its account. All callers receive the same rows, and the same error. Throws 503 if
+ * and the account, because a read waits in the queue of its account. All callers receive the same rows, and the same error. A large result is not shared: many large answers
+ * at the same moment would delay other calls, so each caller then reads in its own turn. Throws 503 if
  * MAX_JOINED calls of the account wait for reads of others.
  */
-export function createSharedReads<Result>() {
+export function createSharedReads<Result extends { isLarge: boolean }>() {
   const waiting = new Map<string, { result: Promise<Result>; callers: IsAbandoned[] }>()
 
   return async (
@@ -38,7 +39,8 @@ export function createSharedReads<Result>() {
       if (joined.isFull(counts)) throw unavailable('Too many calls of this account are waiting')
       const leave = joined.occupy(counts)
       found.callers.push(isAbandoned)
-      return found.result.finally(leave)
+      const result = await found.result.finally(leave)
+      return result.isLarge ? read(() => undefined, isAbandoned) : result
     }
     const callers = [isAbandoned]
     const begin = () => {

@@ -6,6 +6,18 @@ import { shelfRows, shelfShares } from '../library/db.ts'
 
 const service = await startService()
 
+/** Shares reads of numbers: results that are not large. */
+function createShare() {
+  const share = createSharedReads<{ value: number; isLarge: boolean }>()
+  return async (account: string, key: string, read: SharedRead<number>, isAbandoned: () => boolean) => {
+    const small: SharedRead<{ value: number; isLarge: boolean }> = async (...parameters) => ({
+      value: await read(...parameters),
+      isLarge: false,
+    })
+    return (await share(account, key, small, isAbandoned)).value
+  }
+}
+
 /** A queue with one slot: `next` lets the oldest waiting read begin, and answers with the number of reads that have begun. */
 function createQueue() {
   const waiting: (() => void)[] = []
@@ -26,7 +38,7 @@ const arrive = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('equal reads', () => {
   test('that wait share one statement, and a later one has its own', async () => {
-    const share = createSharedReads<number>()
+    const share = createShare()
     const { read, next, waiting } = createQueue()
     const first = [share('Ada', 'a', read, never), share('Ada', 'a', read, never)]
     const other = share('Ada', 'b', read, never)
@@ -44,8 +56,8 @@ describe('equal reads', () => {
   })
 
   test('do not share a statement that is sent', async () => {
-    const share = createSharedReads<string>()
-    let answer: ((text: string) => void) | undefined
+    const share = createShare()
+    let answer: ((value: number) => void) | undefined
     const sent = share(
       'Ada',
       'a',
@@ -56,13 +68,13 @@ describe('equal reads', () => {
       never,
     )
     await arrive()
-    expect(await share('Ada', 'a', () => Promise.resolve('after the change'), never)).toBe('after the change')
-    answer?.('before the change')
-    expect(await sent).toBe('before the change')
+    expect(await share('Ada', 'a', () => Promise.resolve(2), never)).toBe(2)
+    answer?.(1)
+    expect(await sent).toBe(1)
   })
 
   test('run as long as one of their callers waits, and fail if all are gone', async () => {
-    const share = createSharedReads<number>()
+    const share = createShare()
     const { read, next } = createQueue()
     const gone = () => true
     const shared = [share('Ada', 'a', read, gone), share('Ada', 'a', read, never)]
@@ -84,8 +96,19 @@ describe('equal reads', () => {
   })
 })
 
+test('a large result is not shared: each caller reads in its own turn', async () => {
+  const share = createSharedReads<{ value: number; isLarge: boolean }>()
+  let reads = 0
+  const read = (begin: () => void) => {
+    begin()
+    return Promise.resolve({ value: ++reads, isLarge: true })
+  }
+  const results = await Promise.all([share('Ada', 'a', read, never), share('Ada', 'a', read, never)])
+  expect(results.map(({ value }) => value)).toEqual([1, 2])
+})
+
 test('at most a hundred calls of an account join reads', async () => {
-  const share = createSharedReads<number>()
+  const share = createShare()
   const { read, next } = createQueue()
   const first = share('Ada', 'a', read, never)
   const joined = Array.from({ length: 100 }, () => share('Ada', 'a', read, never))
