@@ -7,7 +7,7 @@ import { enginePackages, forEachPackage, packageNames } from '../engine/dev/crea
 import { uniqueVersion } from '../engine/dev/create/version.ts'
 import { buildIfChanged } from '../engine/dev/project/inputs.ts'
 import { bundlePackages, licensesOf } from './bundle-packages.ts'
-import { buildEmptyDatabase, copyEmptyDatabase } from './programs.ts'
+import { addEmptyDatabase, buildEmptyDatabase } from './empty-database.ts'
 import {
   compiled,
   copyDocuments,
@@ -132,7 +132,7 @@ export async function writeEngine(destination: string) {
     filter: (path) => !path.endsWith('_snapshot.json'),
   })
   await buildEmptyDatabase()
-  copyEmptyDatabase(join(destination, 'dist'))
+  addEmptyDatabase(join(destination, 'dist'))
   for (const page of ['docs', 'console'])
     cpSync(join('dist/pages', page), join(destination, 'pages', page), { recursive: true })
   copyDocuments('engine', destination)

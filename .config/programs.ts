@@ -1,9 +1,8 @@
 import { build, type BuildOptions } from 'esbuild'
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, rmSync } from 'node:fs'
 
-import { createEmptyDatabase, EMPTY_DATABASE } from '../engine/db/connection/empty-database.ts'
 import { buildIfChanged } from '../engine/dev/project/inputs.ts'
+import { addEmptyDatabase, buildEmptyDatabase } from './empty-database.ts'
 
 /** These packages read files next to their own code, so they cannot be part of the bundle. */
 export const external = ['@electric-sql/pglite', 'fs-native-extensions', 'open']
@@ -30,21 +29,6 @@ export const bundleOptions = {
 
 const inputs = ['.config', 'contract', 'db', 'engine', 'src', 'package-lock.json']
 
-/** Writes the archive with which a new embedded database begins, if the release of PGlite has changed. */
-export const buildEmptyDatabase = () =>
-  buildIfChanged(EMPTY_DATABASE, ['node_modules/@electric-sql/pglite/package.json'], async () => {
-    const { name, archive } = await createEmptyDatabase()
-    rmSync(EMPTY_DATABASE, { recursive: true, force: true })
-    mkdirSync(EMPTY_DATABASE, { recursive: true })
-    writeFileSync(join(EMPTY_DATABASE, name), archive)
-    return undefined
-  })
-
-/** Copies the archive to a bundle that opens embedded databases. */
-export const copyEmptyDatabase = (bundle: string) => {
-  cpSync(EMPTY_DATABASE, join(bundle, 'empty-database'), { recursive: true })
-}
-
 /**
  * Bundles the server's entry points together with their packages to `dist/start`, so that every installation of the
  * package contains the patched PostgreSQL driver. The bundle also starts three times as fast as the separate modules of
@@ -61,7 +45,7 @@ export async function buildPrograms() {
     })
     cpSync('engine/db/migrations', 'dist/start/engine-migrations', { recursive: true })
     cpSync('db/migrations', 'dist/start/migrations', { recursive: true })
-    copyEmptyDatabase('dist/start')
+    addEmptyDatabase('dist/start')
     return undefined
   })
 }

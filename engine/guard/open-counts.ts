@@ -4,8 +4,8 @@ import { BLOCK_FACTOR, blockOf } from './networks.ts'
 /** Time after which a refused client should try again, in seconds. */
 const RETRY_AFTER = '5'
 
-/** Returns the error of a refused stream, and sets `Retry-After`. */
-export function refuseStream<Refusal extends Error>(reply: Reply, error: Refusal) {
+/** Sets `Retry-After` of the answer, and returns the error. */
+export function withRetryAfter<Refusal extends Error>(reply: Reply, error: Refusal) {
   reply.set('retry-after', RETRY_AFTER)
   return error
 }

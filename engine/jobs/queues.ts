@@ -44,7 +44,7 @@ export interface FetchedJob {
   id: string
   name: string
   data: JobData
-  /** Of a job in a group. */
+  /** Null or undefined for a job without a group. */
   group?: string | null
   retryCount: number
   retryLimit: number
@@ -103,12 +103,12 @@ export async function createQueues(jobs: Jobs) {
     return insert(db, name, declared, input, options)
   }
 
-  /** When the last job of a group has ended in this process, in seconds since the Unix epoch, by queue and group. */
-  const ends = new Map<string, LRUCache<string, number>>()
+  /** When the last job of a group has ended in this process, by queue and group, in seconds since the Unix epoch. */
+  const endsByQueue = new Map<string, LRUCache<string, number>>()
 
   function endsOf(name: string) {
-    const found = ends.get(name) ?? new LRUCache({ max: MAX_GROUP_ENDS })
-    ends.set(name, found)
+    const found = endsByQueue.get(name) ?? new LRUCache({ max: MAX_GROUP_ENDS })
+    endsByQueue.set(name, found)
     return found
   }
 

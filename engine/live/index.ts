@@ -10,7 +10,7 @@ import type { Live, WatchCall } from '../call/live-stream.ts'
 import { requireAccess } from '../guard/access.ts'
 import { type ContextParts, createContext, findCurrentCaller } from '../guard/authentication.ts'
 import { networkOf } from '../guard/networks.ts'
-import { refuseStream } from '../guard/open-counts.ts'
+import { withRetryAfter } from '../guard/open-counts.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { createBus } from './bus.ts'
 import { keyOf, keysOf } from './keys.ts'
@@ -64,7 +64,7 @@ export function createLive(
     const { topic, name, isPrivate, contract } = source
     const joined = states.join(source, wake)
     if (joined) return { ...joined, topic, name, isPrivate, contract }
-    throw refuseStream(
+    throw withRetryAfter(
       reply,
       new ORPCError('TOO_MANY_REQUESTS', {
         message: 'Too many different lists in open streams; close one first',

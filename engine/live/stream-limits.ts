@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import { unavailable } from 'tallystick-contract/internal'
 
 import type { Caller, Reply } from '../call/caller.ts'
-import { type Count, countsOfNetwork, createOpenCounts, refuseStream } from '../guard/open-counts.ts'
+import { type Count, countsOfNetwork, createOpenCounts, withRetryAfter } from '../guard/open-counts.ts'
 
 /** Part of the streams of a process that callers without a session may occupy. */
 const ANONYMOUS_PART = 3 / 4
@@ -58,7 +58,7 @@ export function createStreamLimits({ maxStreams, maxPersonStreams }: Limits) {
         : open.isFull(ofProcess)
           ? unavailable('The service is at its limit of open streams')
           : undefined
-      if (refusal) throw refuseStream(reply, refusal)
+      if (refusal) throw withRetryAfter(reply, refusal)
       return open.occupy([...ofCaller, ...ofProcess])
     },
   }

@@ -3,9 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
-
-import { PGlite } from '@electric-sql/pglite'
+import { gunzip } from 'node:zlib'
 
 // PostgreSQL needs seconds to create a database. So the build creates one, without tables and data, and a new embedded
 // database begins as its copy.
@@ -14,7 +12,7 @@ import { PGlite } from '@electric-sql/pglite'
 export const EMPTY_DATABASE = 'dist/empty-database'
 
 /** The name of the archive has the release of PGlite, so that no other release reads it. */
-function nameOfArchive() {
+export function archiveName() {
   const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
   const { version } = JSON.parse(readFileSync(join(entry, '../../package.json'), 'utf8')) as {
     version: string
@@ -22,18 +20,11 @@ function nameOfArchive() {
   return `${version}.tar.gz`
 }
 
-/** Creates an empty database, and returns its compressed archive with the name of its file. Takes about five seconds. */
-export async function createEmptyDatabase() {
-  const client = await PGlite.create()
-  const files = await client.dumpDataDir('none')
-  await client.close()
-  return { name: nameOfArchive(), archive: await promisify(gzip)(await files.arrayBuffer(), { level: 9 }) }
-}
-
 /** Returns the option of PGlite for a copy of the empty database: none without the archive of the installed release. */
 export async function readEmptyDatabase() {
+  const name = archiveName()
   const file = ['./empty-database', `../../../${EMPTY_DATABASE}`]
-    .map((folder) => fileURLToPath(new URL(`${folder}/${nameOfArchive()}`, import.meta.url)))
+    .map((folder) => fileURLToPath(new URL(`${folder}/${name}`, import.meta.url)))
     .find((path) => existsSync(path))
   return file === undefined ? {} : { loadDataDir: await unpackArchive(readFileSync(file)) }
 }

@@ -12,14 +12,13 @@ interface Limits {
   limit: number
   /** Maximum number of jobs of a group that run at the same time. */
   groupConcurrency: number
-  /** When the last job of a group has ended, in seconds since the Unix epoch: `{ [group]: 1764439200 }`. Only of groups known to end. */
+  /** When the last known job of a group has ended, by group, in seconds since the Unix epoch. */
   ends: Readonly<Record<string, number>>
 }
 
 /**
  * Fetches jobs of a queue with groups, which pg-boss cannot: first of the groups with the fewest running jobs, then of the group that
- * has waited longest: since its last job has ended, or since its oldest job is waiting. So the groups alternate, and a group with many jobs
- * delays others by at most one of its jobs. Instances fetch from a queue one after the other.
+ * has waited longest, since its last job has ended or its oldest job was added. So the groups alternate. Instances fetch from a queue one after the other.
  */
 export const fetchGrouped = (db: Database, name: string, { limit, groupConcurrency, ends }: Limits) =>
   db.transaction(async (tx) => {
@@ -38,7 +37,7 @@ export const fetchGrouped = (db: Database, name: string, { limit, groupConcurren
     const waiting = tx
       .select({
         id: jobRows.id,
-        // Of the group, as only its first jobs are fetched.
+        // The time of the first job counts for its group, because only first jobs are fetched.
         waitingSince:
           sql<Date>`greatest(${jobRows.createdOn}, to_timestamp((${JSON.stringify(ends)}::text::jsonb ->> ${group})::float8))`.as(
             'waiting_since',

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 
 import type { Endpoint } from '../../app/endpoint.ts'
 import type { Context } from '../../call/context.ts'
-import { countsOfNetwork, createOpenCounts, refuseStream } from '../../guard/open-counts.ts'
+import { countsOfNetwork, createOpenCounts, withRetryAfter } from '../../guard/open-counts.ts'
 import { networkOf } from '../../guard/networks.ts'
 
 /** Maximum number of open requests of an account, or of a network without an account, to endpoints in one process. */
@@ -29,7 +29,7 @@ export function createTransferLimits() {
         ? countsOfNetwork(networkOf(address?.()), MAX_TRANSFERS)
         : [[`person ${person}`, MAX_TRANSFERS] satisfies [string, number]]
     if (open.isFull(counts))
-      throw refuseStream(
+      throw withRetryAfter(
         reply,
         new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many open requests; wait for the end of one' }),
       )

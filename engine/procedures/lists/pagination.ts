@@ -20,24 +20,16 @@ import {
 } from './cursors.ts'
 import { LARGE_LIST_BYTES, type ListReader, queueListRead, queueSearch } from './list-queue.ts'
 import { createSearch } from './search.ts'
-import type { SharedRead } from './shared-reads.ts'
+import type { Share } from './shared-reads.ts'
 
 /** The part of a call's options that pagination uses. */
 interface ListCall {
   context: Pick<Context, 'reply'> & ListReader
   input: (Page & Search) | undefined
   procedure: { '~orpc': { route: { path?: string } } }
+  /** Shares the read with equal reads that wait. By default, each call has its own read. */
+  share?: Share | undefined
 }
-
-/** The rows of a page, the last row if another page follows, the number of rows in the complete list, and whether the page is large. */
-export interface PageRows<Row> {
-  rows: Row[]
-  last: Row | undefined
-  total: number | undefined
-  isLarge: boolean
-}
-
-type Share<Row> = (read: SharedRead<PageRows<Row>>) => Promise<PageRows<Row>>
 
 /**
  * The sort order of a list. `cursorPattern` matches a decoded cursor of the format `<milliseconds>.<id>`, for example
@@ -48,8 +40,6 @@ export interface Order<Row> {
   cursorPattern: RegExp
   /** Returns the values that limit the size of a page. Empty if the number of rows also limits the bytes. */
   textsOf: (row: Row) => readonly unknown[]
-  /** Shares a read with equal reads that wait. By default, each call has its own read. */
-  share?: Share<Row> | undefined
 }
 
 const positionByTime = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({
@@ -58,13 +48,13 @@ const positionByTime = ({ createdAt, id }: { createdAt: Date; id: number | strin
 })
 
 /** The order of a list. The ids are numbers. */
-export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf' | 'share'> = {
+export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
   positionOf: positionByTime,
   cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
 }
 
 /** The order of a list. The ids are texts. */
-export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf' | 'share'> = {
+export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf'> = {
   positionOf: positionByTime,
   cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,
 }
@@ -102,7 +92,7 @@ export async function readPage<Row>(
 /** `readPage` for a list in the order of a keyset. */
 export async function readSortedPage<Row extends { sortValues: SortValues }>(
   call: ListCall & { context: Pick<Context, 'db'> },
-  { keyset, ...order }: Pick<Order<Row>, 'textsOf' | 'share'> & { keyset: Keyset },
+  { keyset, textsOf }: Pick<Order<Row>, 'textsOf'> & { keyset: Keyset },
   list: (page: PageRequest<SortValues>) => Promise<SizedRow<Row>[]>,
   countAll?: () => Promise<number>,
 ) {
@@ -110,29 +100,29 @@ export async function readSortedPage<Row extends { sortValues: SortValues }>(
   const after = decodeCursor(format, call.input?.cursor)
   if (after) await keyset.requireTypes(call.context.db, after).catch(throwReadError)
   const positionOf = (row: Row) => row.sortValues
-  return readPageAfter(call, after, { ...order, positionOf, format }, list, countAll)
+  return readPageAfter(call, after, { positionOf, textsOf, format }, list, countAll)
 }
 
-interface FormattedOrder<Row, After> extends Pick<Order<Row>, 'textsOf' | 'share'> {
+interface FormattedOrder<Row, After> extends Pick<Order<Row>, 'textsOf'> {
   positionOf: (row: Row) => After
   format: CursorFormat<After>
 }
 
 async function readPageAfter<Row, After>(
-  { context, input = {}, procedure }: ListCall,
+  { context, input = {}, procedure, share }: ListCall,
   after: After | undefined,
   order: FormattedOrder<Row, After>,
   list: (page: PageRequest<After>) => Promise<SizedRow<Row>[]>,
   countAll?: () => Promise<number>,
 ) {
   const { limit = MAX_LIMIT, cursor: _, ...parameters } = input
-  const { positionOf, format, share } = order
+  const { positionOf, format } = order
   const request: PageRequest<After> = { limit: limit + 1, ...(after !== undefined && { after }) }
   const cut = (listed: SizedRow<Row>[]) => cutPage(listed, limit, order)
   const { user, address, scopes } = context
   const { q } = parameters
 
-  const read: SharedRead<PageRows<Row>> = async (begin, isAbandoned) => {
+  const read = async (begin: () => void, isAbandoned: ListReader['isAbandoned']) => {
     const reader = { user, address, scopes, isAbandoned }
     if (q)
       return queueSearch(reader, async (takeTurn) => {

@@ -6,8 +6,7 @@ import { hasOneRelation } from '../../db/rows/pages.ts'
 import { prepared } from '../../db/statements.ts'
 import type { Person } from '../../db/accounts/users.ts'
 import { concernsOwnItem, markChecksInStatement } from '../../guard/permissions.ts'
-import type { PageRows } from '../lists/pagination.ts'
-import { createSharedReads, type SharedRead } from '../lists/shared-reads.ts'
+import { createSharedReads } from '../lists/shared-reads.ts'
 import {
   type AnyCall,
   type Answering,
@@ -114,7 +113,7 @@ export function createOperations<
      * have `limit`, `cursor`, `q`, `order`, the filters, and the id of the parent.
      */
     page: <List extends string, Total extends string = never>(list: List, total?: Total) => {
-      const sharedReads = prepared(() => createSharedReads<PageRows<Listed>>())
+      const sharedReads = prepared(createSharedReads)
       return markChecksInStatement(
         concernsParent,
         async (call: ListCall): Promise<PageOf<View, List, Total>> => {
@@ -122,12 +121,10 @@ export function createOperations<
           const selection = selectionOf(call)
           const { parentRelations } = requirementsOf(call, rows)
           const key = readKeyOf(call, parentRelations)
-          const page = await readRows(call, rows, {
+          const share = key === undefined ? undefined : sharedReads(db)(user.id, key, isAbandoned)
+          const page = await readRows({ ...call, share }, rows, {
             list: (request) => rows.list(db, user, request, selection, parentRelations),
             ...(total !== undefined && { count: () => rows.total(db, user, selection, parentRelations) }),
-            ...(key !== undefined && {
-              share: (read: SharedRead<PageRows<Listed>>) => sharedReads(db)(user.id, key, read, isAbandoned),
-            }),
           })
           // The list is also empty if the caller may not see the parent. Then the guard throws 404 or 403.
           if (page.rows.length === 0) await call.context.checkPermissions?.(db)

@@ -6,7 +6,7 @@ import type { ListSelection, Rows, RowsRequest } from '../../db/rows/index.ts'
 import type { Caller } from '../../call/caller.ts'
 import type { Context } from '../../call/context.ts'
 import type { ProcedureContract } from '../../guard/procedure-contract.ts'
-import { keyOf } from '../lists/shared-reads.ts'
+import { keyOf, type Share } from '../lists/shared-reads.ts'
 import { newestFirst, newestFirstByText, type Order, readPage, readSortedPage } from '../lists/pagination.ts'
 
 /** A call of a procedure that lists rows. A call of a public procedure has no caller. */
@@ -14,6 +14,7 @@ export interface ListCall {
   context: Context & Partial<Caller>
   path: readonly string[]
   procedure: { '~orpc': ProcedureContract }
+  share?: Share | undefined
   input: (Page & Search & { order?: string | undefined } & Readonly<Record<string, unknown>>) | undefined
 }
 
@@ -46,21 +47,17 @@ type Listed = Pick<Rows, 'keysetOf' | 'textsOf'> & Partial<Pick<Rows, 'hasTextId
 
 /**
  * Reads a page of rows in the order of the input, and the total if there is `count`. `keysetOf` finds the order, undefined is newest first.
- * `textsOf` returns the values that limit the bytes of a page. `share` joins the read to an equal read that waits.
+ * `textsOf` returns the values that limit the bytes of a page.
  */
 export async function readRows<Row>(
   call: ListCall,
   { keysetOf, textsOf, hasTextIds = false }: Listed,
-  { list, count, share }: Pick<Order<Row>, 'share'> & { list: Read<Row>; count?: () => Promise<number> },
+  { list, count }: { list: Read<Row>; count?: () => Promise<number> },
 ): Promise<{ rows: Row[]; total?: number | undefined }> {
   const keyset = await keysetOf(call.input?.order, call.context.db)
-  const order = { textsOf, share } as Pick<Order<Row>, 'textsOf' | 'share'>
-  if (keyset) {
-    // The rows have the fields of their order, which the types do not show.
-    type Sorted = Row & { sortValues: SortValues }
-    const sorted = order as Pick<Order<Sorted>, 'textsOf' | 'share'>
-    return readSortedPage(call, { keyset, ...sorted }, list as Read<Sorted>, count)
-  }
-  const newest = { ...(hasTextIds ? newestFirstByText : newestFirst), ...order } as Order<Row>
-  return count ? readPage(call, newest, list, count) : readPage(call, newest, list)
+  // The rows have the fields of their order, which the types do not show.
+  if (keyset)
+    return readSortedPage(call, { keyset, textsOf }, list as Read<Row & { sortValues: SortValues }>, count)
+  const order = { ...(hasTextIds ? newestFirstByText : newestFirst), textsOf } as Order<Row>
+  return count ? readPage(call, order, list, count) : readPage(call, order, list)
 }

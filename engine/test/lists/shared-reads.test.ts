@@ -6,15 +6,13 @@ import { shelfRows, shelfShares } from '../library/db.ts'
 
 const service = await startService()
 
-/** Shares reads of numbers: results that are not large. */
+/** Shares reads of numbers: pages that are not large. */
 function createShare() {
-  const share = createSharedReads<{ value: number; isLarge: boolean }>()
+  const sharedReads = createSharedReads()
   return async (account: string, key: string, read: SharedRead<number>, isAbandoned: () => boolean) => {
-    const small: SharedRead<{ value: number; isLarge: boolean }> = async (...parameters) => ({
-      value: await read(...parameters),
-      isLarge: false,
-    })
-    return (await share(account, key, small, isAbandoned)).value
+    const share = sharedReads(account, key, isAbandoned)
+    return (await share(async (...parameters) => ({ value: await read(...parameters), isLarge: false })))
+      .value
   }
 }
 
@@ -97,13 +95,13 @@ describe('equal reads', () => {
 })
 
 test('a large result is not shared: each caller reads in its own turn', async () => {
-  const share = createSharedReads<{ value: number; isLarge: boolean }>()
+  const share = createSharedReads()
   let reads = 0
   const read = (begin: () => void) => {
     begin()
     return Promise.resolve({ value: ++reads, isLarge: true })
   }
-  const results = await Promise.all([share('Ada', 'a', read, never), share('Ada', 'a', read, never)])
+  const results = await Promise.all([share('Ada', 'a', never)(read), share('Ada', 'a', never)(read)])
   expect(results.map(({ value }) => value)).toEqual([1, 2])
 })
 
