@@ -13,7 +13,9 @@ const sharedImports = { isolate: false }
 // - `*.test.ts` (quick): takes at most about two seconds over one transport, and needs no build.
 // - `*.slow.test.ts`: takes longer, starts processes or serves built pages.
 // - `*.isolated.test.ts`: replaces modules, or depends on the order of imports.
-// - `*.long.test.ts`: takes up to minutes. Only `npm run test:all` runs these tests.
+// - `*.long.test.ts`: takes up to minutes. `.ci/run` and `npm run test:all` run these tests.
+// - `*.nightly.test.ts`: takes up to a quarter of an hour, and repeats a long test in other variants, for example with other package
+//   managers. The nightly workflow and `npm run test:all` run these tests.
 // - `*.browser.ts`: needs a browser.
 export default defineConfig({
   test: {
@@ -35,7 +37,7 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['{test,engine/test}/**/*.test.ts', 'engine/dev/create/{samples,template}/test/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/*.{slow,isolated,long}.test.ts'],
+          exclude: [...configDefaults.exclude, '**/*.{slow,isolated,long,nightly}.test.ts'],
           ...sharedImports,
           ...limits,
         },
@@ -50,14 +52,14 @@ export default defineConfig({
         },
       },
       { test: { name: 'isolated', include: ['{test,engine/test}/**/*.isolated.test.ts'], ...limits } },
-      {
+      ...['long', 'nightly'].map((name) => ({
         test: {
-          name: 'long',
-          include: ['{test,engine/test}/**/*.long.test.ts'],
+          name,
+          include: [`{test,engine/test}/**/*.${name}.test.ts`],
           globalSetup: ['test/setup/build.ts', 'test/setup/packages.ts'],
           ...limits,
         },
-      },
+      })),
       {
         // Tests of the pages in a real browser, see `launchBrowser` in test/fixtures/browser.ts.
         test: {
