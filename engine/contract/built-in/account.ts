@@ -43,7 +43,7 @@ const jobShape = {
         state: z.enum(['created', 'retry', 'active', 'completed', 'cancelled', 'failed']),
         createdAt: Timestamp,
         startsAt: Timestamp,
-        input: z.unknown(),
+        input: z.unknown().optional(),
       }),
     )
     .optional(),
