@@ -16,7 +16,8 @@ import { newEmail } from '../fixtures/service.ts'
 
 describe('the log of a production process', () => {
   const letters: { to: string; code: string }[] = []
-  const codeFor = (email: string) => letters.findLast(({ to }) => to === email)?.code
+  const codeFor = (email: string) =>
+    vi.waitUntil(() => letters.findLast(({ to }) => to === email)?.code, PATIENCE)
   const authSecret = 'a secret of at least thirty-two characters'
   let output = () => ''
   const smtp = new SMTPServer({
@@ -104,7 +105,7 @@ describe('the log of a production process', () => {
 
   const signIn = async (email: string) => {
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-    const otp = codeFor(email)
+    const otp = await codeFor(email)
     const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
     return cookieOf(headers)
   }
@@ -191,7 +192,7 @@ describe('the log of a production process', () => {
     const email = newEmail()
 
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-    const code = codeFor(email) ?? ''
+    const code = await codeFor(email)
     const otp = wrongCodeFor(code)
     const rejected = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
     const signedIn = await call('POST', '/api/auth/sign-in/email-otp', { email, otp: code })
@@ -227,7 +228,7 @@ describe('the log of a production process', () => {
     const sql = postgres(database, { max: 1 })
     await sql`alter table sessions add constraint broken check (user_agent <> 'Unwelcome')`
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-    const otp = codeFor(email) ?? ''
+    const otp = await codeFor(email)
 
     const from = { 'user-agent': 'Unwelcome' }
     const answer = await call('POST', '/api/auth/sign-in/email-otp', { email, otp }, from)
@@ -246,7 +247,7 @@ describe('the log of a production process', () => {
     const answer = await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
     await logLineOf(answer)
 
-    const code = codeFor(email) ?? ''
+    const code = await codeFor(email)
     expect(answer).toMatchObject({ status: 200, body: { success: true } })
     expect(code).toMatch(/^\d{6}$/)
     expect(output()).toContain('a sign-in e-mail could not be delivered')

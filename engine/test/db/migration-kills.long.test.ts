@@ -48,7 +48,7 @@ test.each(kindsOfDatabases)(
       const [last] = await db.select({ count: sql`count(*)`.mapWith(Number) }).from(sql`table_14`)
       expect(last).toEqual({ count: ROWS })
     })
-    expect(kills).toBeGreaterThan(3)
+    expect(kills).toBeGreaterThan(0)
     expect(applied).toEqual([])
     expect(tables).toHaveLength(15)
   },
