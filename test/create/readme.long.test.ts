@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { executeDocument } from '../fixtures/document.ts'
+import { run } from '../fixtures/installation.ts'
+import { edit } from '../fixtures/newer-clone.ts'
 
 test('README.md starts the service, and creates and calls a resource', { timeout: 900_000 }, async () => {
   const data = await mkdtemp(join(tmpdir(), 'tallystick-readme-'))
@@ -17,12 +19,25 @@ test('README.md starts the service, and creates and calls a resource', { timeout
   }
   const seen: string[] = []
 
-  await executeDocument('README.md', replacements, async (body, { origin, output }) => {
+  await executeDocument('README.md', replacements, async (body, { project, origin, output }) => {
     if (body.includes('npm start')) {
       const page = await fetch(origin)
       expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>Tallystick')])
       expect((await fetch(`${origin}/docs`)).status).toBe(200)
       seen.push('start')
+    }
+    if (body.includes('const ping =')) {
+      // What the sentence above the file says.
+      await edit(join(project, 'src/app.ts'), (code) =>
+        `import { ping } from './doors.ts'\n${code}`.replace(
+          '  migrationsFolder,',
+          '$&\n  endpoints: { ping },',
+        ),
+      )
+      const ask = () => fetch(`${origin}/ping`).then((response) => response.text(), String)
+      await expect.poll(ask).toBe('pong')
+      await run('npm', ['run', 'check'], { cwd: project })
+      seen.push('door')
     }
     const expected = {
       'api/counter/increment': '"taskCount":1}',
@@ -36,5 +51,5 @@ test('README.md starts the service, and creates and calls a resource', { timeout
       }
   })
 
-  expect(seen).toEqual(['start', 'api/counter/increment', '/tsx call.ts', '/mcp -H'])
+  expect(seen).toEqual(['start', 'api/counter/increment', 'door', '/tsx call.ts', '/mcp -H'])
 })
