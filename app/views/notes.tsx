@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Empty, List, Search, useSearch } from 'tallystick-dev/page'
+import { Empty, List, Search, Toolbar, useSearch } from 'tallystick-dev/page'
 import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
@@ -34,9 +34,9 @@ export function Notes() {
       {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
       <section aria-label={t('notes')}>
         {(notes.length > 0 || search.text) && (
-          <div className="row toolbar">
+          <Toolbar>
             <Search {...search} />
-          </div>
+          </Toolbar>
         )}
         <List
           query={query}

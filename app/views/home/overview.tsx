@@ -5,7 +5,7 @@ import { Link } from 'wouter'
 
 import { orpc } from '../../api.ts'
 import { type Message, useLanguage } from '../../language.ts'
-import { refreshTasks, scopeOf, type Task } from '../tasks/task.ts'
+import { type Task, taskRows } from '../tasks/task.ts'
 
 /** Maximum number of items of a card. */
 const SHOWN = 5
@@ -59,7 +59,7 @@ function OpenTasks() {
 function OpenTask({ id, title }: Task) {
   const { t } = useLanguage()
   const update = useMutation(
-    orpc.tasks.update.mutationOptions({ scope: scopeOf(id), onSettled: refreshTasks }),
+    orpc.tasks.update.mutationOptions({ scope: taskRows.scopeOf(id), onSettled: taskRows.refresh }),
   )
   return (
     <Row className="item task">

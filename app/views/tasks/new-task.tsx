@@ -3,7 +3,7 @@ import { Composer } from 'tallystick-dev/page'
 import { taskBounds } from '../../../contract/bounds.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { refreshTasks } from './task.ts'
+import { taskRows } from './task.ts'
 
 /** The form for a new task. The list shows the task before the service has answered. */
 export function NewTask({ onAdd }: { onAdd: () => void }) {
@@ -17,7 +17,7 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
         taskDesc: { label: t('description'), maxLength: taskBounds.description, rows: 1 },
       }}
       action={t('addTask')}
-      mutation={orpc.tasks.create.mutationOptions({ onSettled: refreshTasks })}
+      mutation={orpc.tasks.create.mutationOptions({ onSettled: taskRows.refresh })}
       toInput={({ taskTitle, taskDesc }) => ({ taskTitle, ...(taskDesc && { taskDesc }) })}
       onAdd={onAdd}
     />

@@ -3,53 +3,50 @@ import { memo } from 'react'
 import {
   DeleteAction,
   EditAction,
+  EditRow,
   Problem,
   Row,
   RowActions,
   RowCheck,
   RowTitle,
+  useOpenForm,
   Waiting,
 } from 'tallystick-dev/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { deletions } from './deletions.ts'
-import { EditTask } from './edit-task.tsx'
-import { isEqual, refreshTasks, scopeOf, type TaggedTask, type Task, taskEdits } from './task.ts'
-
-interface Props {
-  task: Task
-  /** The version that the person is editing. */
-  edited: TaggedTask | undefined
-}
+import { type Task, taskRows, useTaskFields } from './task.ts'
 
 /** A task in the list. */
-function Item({ task, edited }: Props) {
+function Item({ task }: { task: Task }) {
   const { t } = useLanguage()
   const { id } = task
-  const scope = scopeOf(id)
-  const edit = (base: TaggedTask) => {
-    taskEdits.keep(id, { base, fields: base })
-  }
-  const update = useMutation(orpc.tasks.update.mutationOptions({ scope, onSettled: refreshTasks }))
-  // Requests the current version, because a list has no entity tags. The scope lets changes of the task come first: the list
-  // would otherwise show an older version, which looks like a change by another device.
-  const open = useMutation({
-    scope,
-    mutationFn: () => orpc.tasks.get.call({ id }),
-    onSuccess: edit,
-  })
+  const scope = taskRows.scopeOf(id)
+  const edited = taskRows.edits.use(id)
+  const fields = useTaskFields()
+  const update = useMutation(orpc.tasks.update.mutationOptions({ scope, onSettled: taskRows.refresh }))
   const shown = update.isPending ? { ...task, ...update.variables } : task
+  const { error, ...opening } = useOpenForm(taskRows, shown)
   const { title, description, status } = shown
 
   if (edited)
     return (
       <Row isEdited>
-        <EditTask base={edited} current={shown} />
+        <EditRow
+          rows={taskRows}
+          base={edited.base}
+          current={shown}
+          fields={fields}
+          messages={{
+            changed: t('taskChangedElsewhere'),
+            deleted: t('taskDeletedElsewhere'),
+            saveAsNew: t('saveAsNewTask'),
+          }}
+        />
       </Row>
     )
   return (
-    <Row id={`task-${id}`} className={status === 'completed' ? 'item task completed' : 'item task'}>
+    <Row id={taskRows.elementOf(id)} className={status === 'completed' ? 'item task completed' : 'item task'}>
       <RowCheck
         label={t('done')}
         isChecked={status === 'completed'}
@@ -66,19 +63,13 @@ function Item({ task, edited }: Props) {
             {description}
           </p>
         )}
-        <Problem error={update.error ?? open.error} />
+        <Problem error={update.error ?? error} />
       </div>
       <RowActions>
-        <EditAction
-          isPending={open.isPending}
-          onAct={() => {
-            if (navigator.onLine) open.mutate()
-            else edit(shown)
-          }}
-        />
+        <EditAction {...opening} />
         <DeleteAction
           onAct={() => {
-            deletions.change(id)
+            taskRows.deletions.change(id)
           }}
         />
       </RowActions>
@@ -90,7 +81,4 @@ function Item({ task, edited }: Props) {
  * Renders again only if the content changes, because a list can have hundreds of tasks. A new task moves all other tasks to
  * other positions, and TanStack Query then creates new objects for them.
  */
-export const TaskItem = memo(
-  Item,
-  (last, next) => last.edited === next.edited && isEqual(last.task, next.task),
-)
+export const TaskItem = memo(Item, (last, next) => taskRows.isSame(last.task, next.task))

@@ -4,8 +4,7 @@ import { Empty, inPages, List, Waiting } from 'tallystick-dev/page'
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { deletions } from './deletions.ts'
-import { type Status, taskEdits } from './task.ts'
+import { type Status, taskRows } from './task.ts'
 import { TaskItem } from './task-item.tsx'
 
 const PAGE_SIZE = 100
@@ -24,11 +23,11 @@ export function useTasks(filter: Filter) {
       input: (cursor) => ({ limit: PAGE_SIZE, cursor, ...filter }),
     }),
   )
-  const deleted = new Set(deletions.use())
   const loaded = query.data?.pages.flatMap((page) => page.tasks) ?? []
-  const tasks = loaded.filter(({ id }) => !deleted.has(id))
+  const deleted = new Set(taskRows.deletions.use())
   const total = query.data?.pages[0]?.taskCount
-  return { query, tasks, count: total && total - (loaded.length - tasks.length) }
+  const hidden = loaded.filter(({ id }) => deleted.has(id)).length
+  return { query, tasks: taskRows.use(loaded), count: total && total - hidden }
 }
 
 /** Returns the new tasks that the service has not answered yet. */
@@ -44,16 +43,11 @@ const usePending = () =>
 /** The tasks that match a filter. The newest first. */
 export function TaskList({
   query,
-  tasks: listed,
+  tasks,
   filter: { status, q },
 }: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { filter: Filter }) {
   const { t } = useLanguage()
   const pending = usePending()
-  const edited = taskEdits.useAll().map(({ base }) => base)
-  const ids = new Set(listed.map(({ id }) => id))
-  // A task stays while the person edits the task, also if the task was deleted elsewhere or has another status.
-  const tasks = [...edited.filter(({ id }) => !ids.has(id)), ...listed]
-
   return (
     <List
       query={query}
@@ -67,7 +61,7 @@ export function TaskList({
         </li>
       ))}
       {tasks.map((task) => (
-        <TaskItem key={task.id} task={task} edited={edited.find(({ id }) => id === task.id)} />
+        <TaskItem key={task.id} task={task} />
       ))}
     </List>
   )

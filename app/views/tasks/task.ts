@@ -1,17 +1,12 @@
-import { createEdits, queryClient } from 'tallystick-dev/page'
+import { createRows } from 'tallystick-dev/page'
 
+import { taskBounds } from '../../../contract/bounds.ts'
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
-import type { Message } from '../../language.ts'
+import { type Message, useLanguage } from '../../language.ts'
 
 export type Task = Outputs['tasks']['list']['tasks'][number]
 export type Status = Task['status']
-
-/** A task with the entity tag of this version. */
-export type TaggedTask = Task & { etag?: string }
-
-/** The fields that a person can change. */
-export type TaskFields = Pick<Task, 'title' | 'description' | 'status'>
 
 export const statuses = ['pending', 'in_progress', 'completed'] as const satisfies Status[]
 export const statusNames: Record<Status, Message> = {
@@ -20,13 +15,32 @@ export const statusNames: Record<Status, Message> = {
   completed: 'done',
 }
 
-export const isEqual = (a: TaskFields, b: TaskFields) =>
-  a.title === b.title && (a.description ?? '') === (b.description ?? '') && a.status === b.status
+export const findStatus = (value: string | undefined) => statuses.find((each) => each === value)
 
-export const taskEdits = createEdits<number, TaggedTask, TaskFields>(isEqual)
+export const taskRows = createRows({
+  path: '/tasks',
+  fields: ['title', 'description', 'status'],
+  deleted: 'tasksDeleted',
+  key: orpc.tasks.key(),
+  get: (id: number) => orpc.tasks.get.call({ id }),
+  create: ({ title, description }) => orpc.tasks.create.call({ taskTitle: title, taskDesc: description }),
+  update: ({ title, description, status }, id, options) =>
+    orpc.tasks.update.call(
+      { id, title, description: description || null, status: findStatus(status) },
+      options,
+    ),
+  delete: (id, options) => orpc.tasks.delete.call({ id }, options),
+})
 
-/** Requests the tasks again. A change is shown as pending until this request has been answered. */
-export const refreshTasks = () => queryClient.invalidateQueries({ queryKey: orpc.tasks.key() })
-
-/** Changes of a task are sent one after the other. */
-export const scopeOf = (id: number) => ({ id: `tasks/${id}` })
+/** Returns the fields of the form of a task. */
+export function useTaskFields() {
+  const { t } = useLanguage()
+  return {
+    title: { label: t('title'), maxLength: taskBounds.title },
+    description: { label: t('description'), maxLength: taskBounds.description, rows: 3 },
+    status: {
+      label: t('status'),
+      options: statuses.map((each) => [each, t(statusNames[each])] as const),
+    },
+  }
+}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Suspense, useEffect, useRef } from 'react'
-import { Link, matchRoute, useLocation, useRouter } from 'wouter'
+import { Suspense, useEffect, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 
 import { lastNavigation } from './address.ts'
 import { type Session, sessionQuery } from './auth.ts'
@@ -12,9 +12,11 @@ import { PlainFrame } from './components/plain-frame.tsx'
 import { isOpen, useHasEnded } from './components/session/session.tsx'
 import { SignIn } from './components/session/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
-import { hasParameters, useDefinition, type View } from './definition.ts'
+import { hasParameters, useDefinition } from './definition.ts'
 import { Header } from './header.tsx'
 import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
+import { TitleContext } from './title.ts'
+import { useFindView } from './view-at.ts'
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {
@@ -39,23 +41,13 @@ export function Frame() {
   )
 }
 
-/** Returns the view at the address, with the values of the parameters in its path. A path without parameters has priority. */
-function useView() {
-  const { views } = useDefinition()
-  const [location] = useLocation()
-  const { parser } = useRouter()
-  const found = (view: View) => matchRoute(parser, view.path.replaceAll(/\{(\w+)\}/g, ':$1'), location)
-  const view = views.find(({ path }) => path === location) ?? views.find((each) => found(each)[0])
-  const { ...parameters } = view && found(view)[1]
-  return { view, parameters }
-}
-
 function Content({ session }: { session: Session | null }) {
   const { t, languageOf } = useAppLanguage()
   const { name } = useDefinition()
   const [location] = useLocation()
-  const { view, parameters } = useView()
-  const title = view && location !== '/' && languageOf(view.texts).t(view.title)
+  const { view, parameters } = useFindView()(location) ?? {}
+  const [ownTitle, setOwnTitle] = useState<string>()
+  const title = ownTitle ?? (view && location !== '/' && languageOf(view.texts).t(view.title))
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
   const lastLocation = useRef(location)
@@ -88,19 +80,41 @@ function Content({ session }: { session: Session | null }) {
     if (isOpen(view, session))
       return (
         <LanguageContext value={languageOf(view.texts)}>
-          <view.Content key={session?.session.id} {...parameters} />
+          <TitleContext value={setOwnTitle}>
+            <view.Content key={session?.session.id} {...parameters} />
+          </TitleContext>
         </LanguageContext>
       )
     return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />
   }
   return (
     <main id="content" ref={main} tabIndex={-1}>
-      <h1 className={view?.hidesTitle && 'hidden'}>{title || (view ? name : t('notFound'))}</h1>
+      {view && hasParameters(view.path) && <Path location={location} />}
+      <h1 className={view?.hidesTitle && 'hidden'}>
+        <bdi>{title || (view ? name : t('notFound'))}</bdi>
+      </h1>
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
       <Boundary key={location}>
         <Suspense fallback={<Loading />}>{content()}</Suspense>
       </Boundary>
     </main>
+  )
+}
+
+/** The way to a view within an item: links to the views at the beginnings of the address. */
+function Path({ location }: { location: string }) {
+  const { languageOf } = useAppLanguage()
+  const find = useFindView()
+  const parts = location.split('/')
+  const above = parts.flatMap((_, index) => (index > 1 ? (find(parts.slice(0, index).join('/')) ?? []) : []))
+  return (
+    <p className="path">
+      {above.map(({ view: { texts, title }, href }) => (
+        <Link key={href} href={href}>
+          {languageOf(texts).t(title)}
+        </Link>
+      ))}
+    </p>
   )
 }
 

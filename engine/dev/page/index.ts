@@ -3,6 +3,7 @@ export { codeOf, queryClient } from './api.ts'
 export { Composer } from './components/forms/composer.tsx'
 export { Choice } from './components/forms/choice.tsx'
 export { Confirm } from './components/confirm.tsx'
+export { ConfirmButton } from './components/confirm-button.tsx'
 export { Conflict } from './components/forms/conflict.tsx'
 export { Copy } from './components/copy.tsx'
 export { EditForm, type EditFormProps } from './components/forms/edit-form.tsx'
@@ -21,8 +22,13 @@ export {
   ListIcon,
 } from './components/icons.tsx'
 export { Detail } from './components/rows/detail.tsx'
+export { createRows, type Rows, type Tagged } from './components/rows/create-rows.ts'
+export { EditRow } from './components/rows/edit-row.tsx'
 export { Empty } from './components/rows/empty.tsx'
+export { ItemRow, useOpenForm } from './components/rows/item-row.tsx'
+export { Items } from './components/rows/items.tsx'
 export { List } from './components/rows/list.tsx'
+export { Members, type Member } from './components/rows/members.tsx'
 export { inPages } from './components/rows/pages.ts'
 export {
   DeleteAction,
@@ -34,6 +40,8 @@ export {
   RowTitle,
   useRowTitle,
 } from './components/rows/row.tsx'
+export { Toolbar } from './components/rows/toolbar.tsx'
+export { ViewsWithin } from './components/views-within.tsx'
 export { LanguageSelect } from './components/language-select.tsx'
 export { Loaded, Loading } from './components/loaded.tsx'
 export { More } from './components/more.tsx'
@@ -47,5 +55,6 @@ export { type PageDefinition, type View, view } from './definition.ts'
 export { createDrafts, createEdits, ownerOfDrafts } from './drafts.ts'
 export { type AppTexts, createTexts } from './language.tsx'
 export { startPage } from './start.tsx'
+export { useTitle } from './title.ts'
 export { createUndoable } from './undo.ts'
 export { accountViews } from './views.ts'

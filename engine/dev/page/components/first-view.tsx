@@ -1,9 +1,7 @@
-import { useId } from 'react'
-
 import { hasParameters, useDefinition } from '../definition.ts'
-import { LanguageContext, useAppLanguage } from '../language.tsx'
 import { accountViews } from '../views.ts'
 import { isOpen, useSession } from './session/session.tsx'
+import { ViewSection } from './views-within.tsx'
 
 const ofAccount = new Set<string>(accountViews.map(({ path }) => path))
 
@@ -15,22 +13,11 @@ const ofAccount = new Set<string>(accountViews.map(({ path }) => path))
  * {session && <FirstView />}
  */
 export function FirstView() {
-  const { languageOf } = useAppLanguage()
   const { views } = useDefinition()
   const session = useSession()
-  const titleId = useId()
   const view = views.find(
     (each) =>
       each.path !== '/' && !ofAccount.has(each.path) && !hasParameters(each.path) && isOpen(each, session),
   )
-  if (!view) return null
-  const language = languageOf(view.texts)
-  return (
-    <section aria-labelledby={titleId}>
-      <h2 id={titleId}>{language.t(view.title)}</h2>
-      <LanguageContext value={language}>
-        <view.Content />
-      </LanguageContext>
-    </section>
-  )
+  return view && <ViewSection view={view} />
 }

@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: 'ሌላው ስሪት',
   takeTheirs: 'ሌላውን ውሰድ',
   showMore: 'ተጨማሪ አሳይ',
-
   tooLong: 'ቢበዛ {max} ቁምፊዎች።',
+  changedElsewhere: 'ይህ በሌላ ቦታ ተቀይሯል። የትኛውን ስሪት ማቆየት ይፈልጋሉ?',
+  deletedElsewhere: 'ይህ በሌላ ቦታ ተሰርዟል። ስሪትዎን እንደ አዲስ ማስቀመጥ ይችላሉ።',
+  saveAsNew: 'እንደ አዲስ አስቀምጥ',
+
+  shareWith: 'የሚጋራለት ሰው',
+  role: 'ሚና',
+  shared: 'ከ{email} ጋር ተጋርቷል።',
+  peopleWithAccess: 'መዳረሻ ያላቸው ሰዎች',
+  roleOf: 'የ{email} ሚና',
+  removeAccess: 'መዳረሻን አስወግድ',
+  roleChanged: 'የ{email} ሚና ተቀይሯል።',
+  accessRemoved: '{email} ከእንግዲህ መዳረሻ የለውም።',
+  ownAddress: 'ይህ የራስዎ አድራሻ ነው።',
 
   devicesExplanation: 'በእነዚህ መሣሪያዎች ላይ ገብተዋል። የማያውቁትን መሣሪያ መዳረሻ ይሻሩ።',
   thisDevice: 'ይህ መሣሪያ',

@@ -66,8 +66,20 @@ export const texts: Texts = {
   theirs: 'النسخة الأخرى',
   takeTheirs: 'أخذ النسخة الأخرى',
   showMore: 'عرض المزيد',
-
   tooLong: 'الحد الأقصى لعدد الأحرف: {max}.',
+  changedElsewhere: 'تغيّر هذا العنصر في مكان آخر. أي نسخة تريد الاحتفاظ بها؟',
+  deletedElsewhere: 'حُذف هذا العنصر في مكان آخر. يمكنك حفظ نسختك كعنصر جديد.',
+  saveAsNew: 'حفظ كعنصر جديد',
+
+  shareWith: 'مشاركة مع',
+  role: 'الدور',
+  shared: 'تمت المشاركة مع {email}.',
+  peopleWithAccess: 'الأشخاص الذين لديهم حق الوصول',
+  roleOf: 'دور {email}',
+  removeAccess: 'إزالة الوصول',
+  roleChanged: 'تم تغيير دور {email}.',
+  accessRemoved: 'لم يعد لدى {email} حق الوصول.',
+  ownAddress: 'هذا عنوانك أنت.',
 
   devicesExplanation: 'سجّلت الدخول على هذه الأجهزة. ألغِ وصول أي جهاز لا تعرفه.',
   thisDevice: 'هذا الجهاز',

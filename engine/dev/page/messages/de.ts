@@ -66,8 +66,21 @@ export const texts: Texts = {
   theirs: 'Andere Fassung',
   takeTheirs: 'Andere übernehmen',
   showMore: 'Mehr anzeigen',
-
   tooLong: 'Höchstens {max} Zeichen.',
+  changedElsewhere: 'Dieser Eintrag wurde anderswo geändert. Welche Fassung möchten Sie behalten?',
+  deletedElsewhere:
+    'Dieser Eintrag wurde anderswo gelöscht. Sie können Ihre Fassung als neuen Eintrag speichern.',
+  saveAsNew: 'Als neuen Eintrag speichern',
+
+  shareWith: 'Teilen mit',
+  role: 'Rolle',
+  shared: 'Mit {email} geteilt.',
+  peopleWithAccess: 'Personen mit Zugriff',
+  roleOf: 'Rolle von {email}',
+  removeAccess: 'Zugriff entfernen',
+  roleChanged: 'Die Rolle von {email} wurde geändert.',
+  accessRemoved: '{email} hat keinen Zugriff mehr.',
+  ownAddress: 'Das ist Ihre eigene Adresse.',
 
   devicesExplanation:
     'Auf diesen Geräten sind Sie angemeldet. Widerrufen Sie den Zugriff eines Geräts, das Sie nicht kennen.',

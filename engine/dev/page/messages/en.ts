@@ -71,6 +71,20 @@ export const texts = {
   takeTheirs: 'Take theirs',
   showMore: 'Show more',
   tooLong: '{max} characters at most.',
+  changedElsewhere: 'This was changed elsewhere. Which version do you want to keep?',
+  deletedElsewhere: 'This was deleted elsewhere. You can save your version as a new item.',
+  saveAsNew: 'Save as a new item',
+
+  // Members of an item
+  shareWith: 'Share with',
+  role: 'Role',
+  shared: 'Shared with {email}.',
+  peopleWithAccess: 'People with access',
+  roleOf: 'Role of {email}',
+  removeAccess: 'Remove access',
+  roleChanged: 'The role of {email} has changed.',
+  accessRemoved: '{email} no longer has access.',
+  ownAddress: 'This is your own address.',
 
   // Devices and apps
   devicesExplanation: 'You are signed in on these devices. Revoke a device that you do not recognize.',

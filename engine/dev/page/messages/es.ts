@@ -67,8 +67,20 @@ export const texts: Texts = {
   theirs: 'La otra versión',
   takeTheirs: 'Tomar la otra',
   showMore: 'Mostrar más',
-
   tooLong: '{max} caracteres como máximo.',
+  changedElsewhere: 'Este elemento se modificó en otro lugar. ¿Qué versión desea conservar?',
+  deletedElsewhere: 'Este elemento se eliminó en otro lugar. Puede guardar su versión como elemento nuevo.',
+  saveAsNew: 'Guardar como elemento nuevo',
+
+  shareWith: 'Compartir con',
+  role: 'Permiso',
+  shared: 'Compartido con {email}.',
+  peopleWithAccess: 'Personas con acceso',
+  roleOf: 'Permiso de {email}',
+  removeAccess: 'Quitar acceso',
+  roleChanged: 'El permiso de {email} ha cambiado.',
+  accessRemoved: '{email} ya no tiene acceso.',
+  ownAddress: 'Esta es su propia dirección.',
 
   devicesExplanation:
     'Tiene la sesión iniciada en estos dispositivos. Revoque el acceso de un dispositivo que no reconozca.',

@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: 'نسخهٔ دیگر',
   takeTheirs: 'برداشتن نسخهٔ دیگر',
   showMore: 'نمایش بیشتر',
-
   tooLong: 'حداکثر {max, number} نویسه.',
+  changedElsewhere: 'این مورد در جای دیگری تغییر کرده است. کدام نسخه را نگه می‌دارید؟',
+  deletedElsewhere: 'این مورد در جای دیگری حذف شده است. می‌توانید نسخهٔ خود را به‌عنوان مورد جدید ذخیره کنید.',
+  saveAsNew: 'ذخیره به‌عنوان مورد جدید',
+
+  shareWith: 'هم‌رسانی با',
+  role: 'نقش',
+  shared: 'با {email} هم‌رسانی شد.',
+  peopleWithAccess: 'افراد دارای دسترسی',
+  roleOf: 'نقش {email}',
+  removeAccess: 'حذف دسترسی',
+  roleChanged: 'نقش {email} تغییر کرد.',
+  accessRemoved: '{email} دیگر دسترسی ندارد.',
+  ownAddress: 'این نشانی خود شماست.',
 
   devicesExplanation: 'شما در این دستگاه‌ها وارد شده‌اید. دسترسی دستگاهی را که نمی‌شناسید لغو کنید.',
   thisDevice: 'این دستگاه',

@@ -67,8 +67,21 @@ export const texts: Texts = {
   theirs: 'L’autre version',
   takeTheirs: 'Prendre l’autre',
   showMore: 'Afficher plus',
-
   tooLong: '{max} caractères au maximum.',
+  changedElsewhere: 'Cet élément a été modifié ailleurs. Quelle version voulez-vous garder ?',
+  deletedElsewhere:
+    'Cet élément a été supprimé ailleurs. Vous pouvez enregistrer votre version comme nouvel élément.',
+  saveAsNew: 'Enregistrer comme nouvel élément',
+
+  shareWith: 'Partager avec',
+  role: 'Rôle',
+  shared: 'Partagé avec {email}.',
+  peopleWithAccess: 'Personnes ayant accès',
+  roleOf: 'Rôle de {email}',
+  removeAccess: 'Retirer l’accès',
+  roleChanged: 'Le rôle de {email} a changé.',
+  accessRemoved: '{email} n’a plus accès.',
+  ownAddress: 'Ceci est votre propre adresse.',
 
   devicesExplanation:
     'Vous êtes connecté sur ces appareils. Révoquez l’accès d’un appareil que vous ne reconnaissez pas.',

@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: 'הגרסה האחרת',
   takeTheirs: 'בחירת הגרסה האחרת',
   showMore: 'הצגת עוד',
-
   tooLong: '{max} תווים לכל היותר.',
+  changedElsewhere: 'הפריט הזה השתנה במקום אחר. איזו גרסה לשמור?',
+  deletedElsewhere: 'הפריט הזה נמחק במקום אחר. אפשר לשמור את הגרסה שלך כפריט חדש.',
+  saveAsNew: 'שמירה כפריט חדש',
+
+  shareWith: 'שיתוף עם',
+  role: 'הרשאה',
+  shared: 'הפריט שותף עם {email}.',
+  peopleWithAccess: 'אנשים עם גישה',
+  roleOf: 'ההרשאה של {email}',
+  removeAccess: 'הסרת הגישה',
+  roleChanged: 'ההרשאה של {email} השתנתה.',
+  accessRemoved: 'ל־{email} אין עוד גישה.',
+  ownAddress: 'זאת הכתובת שלך.',
 
   devicesExplanation: 'יש לך חיבור פעיל במכשירים האלה. יש לבטל את הגישה של מכשיר שאינו מוכר לך.',
   thisDevice: 'המכשיר הזה',

@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: 'दूसरा संस्करण',
   takeTheirs: 'दूसरा लें',
   showMore: 'और दिखाएँ',
-
   tooLong: 'अधिक से अधिक {max} वर्ण।',
+  changedElsewhere: 'यह आइटम कहीं और बदला गया है। आप कौन-सा संस्करण रखना चाहते हैं?',
+  deletedElsewhere: 'यह आइटम कहीं और हटाया गया है। आप अपना संस्करण नए आइटम के रूप में सहेज सकते हैं।',
+  saveAsNew: 'नए आइटम के रूप में सहेजें',
+
+  shareWith: 'इनके साथ साझा करें',
+  role: 'भूमिका',
+  shared: '{email} के साथ साझा किया गया।',
+  peopleWithAccess: 'ऐक्सेस वाले लोग',
+  roleOf: '{email} की भूमिका',
+  removeAccess: 'ऐक्सेस हटाएँ',
+  roleChanged: '{email} की भूमिका बदल गई है।',
+  accessRemoved: '{email} के पास अब ऐक्सेस नहीं है।',
+  ownAddress: 'यह आपका अपना पता है।',
 
   devicesExplanation: 'आप इन डिवाइस पर साइन इन हैं। जिस डिवाइस को आप नहीं पहचानते, उसका ऐक्सेस रद्द करें।',
   thisDevice: 'यह डिवाइस',

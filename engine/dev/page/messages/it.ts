@@ -67,8 +67,21 @@ export const texts: Texts = {
   theirs: 'L’altra versione',
   takeTheirs: 'Prendi l’altra',
   showMore: 'Mostra altro',
-
   tooLong: 'Al massimo {max} caratteri.',
+  changedElsewhere: 'Questo elemento è stato modificato altrove. Quale versione vuole tenere?',
+  deletedElsewhere:
+    'Questo elemento è stato eliminato altrove. Può salvare la Sua versione come nuovo elemento.',
+  saveAsNew: 'Salva come nuovo elemento',
+
+  shareWith: 'Condividi con',
+  role: 'Ruolo',
+  shared: 'Condiviso con {email}.',
+  peopleWithAccess: 'Persone con accesso',
+  roleOf: 'Ruolo di {email}',
+  removeAccess: 'Rimuovi accesso',
+  roleChanged: 'Il ruolo di {email} è cambiato.',
+  accessRemoved: '{email} non ha più accesso.',
+  ownAddress: 'Questo è il Suo indirizzo.',
 
   devicesExplanation:
     'Ha effettuato l’accesso su questi dispositivi. Revochi l’accesso di un dispositivo che non riconosce.',

@@ -66,8 +66,20 @@ export const texts: Texts = {
   theirs: 'もう一方の版',
   takeTheirs: 'もう一方の版を使う',
   showMore: 'さらに表示',
-
   tooLong: '{max}文字以内で入力してください。',
+  changedElsewhere: 'この項目は別の場所で変更されました。どちらの版を残しますか？',
+  deletedElsewhere: 'この項目は別の場所で削除されました。ご自分の版を新しい項目として保存できます。',
+  saveAsNew: '新しい項目として保存',
+
+  shareWith: '共有する相手',
+  role: '権限',
+  shared: '{email} と共有しました。',
+  peopleWithAccess: 'アクセスできる人',
+  roleOf: '{email} の権限',
+  removeAccess: 'アクセスを削除',
+  roleChanged: '{email} の権限が変わりました。',
+  accessRemoved: '{email} はアクセスできなくなりました。',
+  ownAddress: 'これはご自分のアドレスです。',
 
   devicesExplanation:
     'これらのデバイスでサインインしています。心当たりのないデバイスのアクセスは取り消してください。',

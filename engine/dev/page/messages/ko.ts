@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: '다른 버전',
   takeTheirs: '다른 버전 사용',
   showMore: '더 보기',
-
   tooLong: '최대 {max}자까지 입력할 수 있습니다.',
+  changedElsewhere: '이 항목이 다른 곳에서 변경되었습니다. 어느 버전을 유지하시겠습니까?',
+  deletedElsewhere: '이 항목이 다른 곳에서 삭제되었습니다. 내 버전을 새 항목으로 저장할 수 있습니다.',
+  saveAsNew: '새 항목으로 저장',
+
+  shareWith: '공유 대상',
+  role: '역할',
+  shared: '{email} 주소와 공유했습니다.',
+  peopleWithAccess: '액세스 권한이 있는 사람',
+  roleOf: '{email}의 역할',
+  removeAccess: '액세스 제거',
+  roleChanged: '{email}의 역할이 변경되었습니다.',
+  accessRemoved: '{email}은(는) 더 이상 액세스할 수 없습니다.',
+  ownAddress: '본인의 주소입니다.',
 
   devicesExplanation: '다음 기기에서 로그인되어 있습니다. 모르는 기기의 액세스를 취소해 주세요.',
   thisDevice: '이 기기',

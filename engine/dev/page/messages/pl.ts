@@ -66,8 +66,21 @@ export const texts: Texts = {
   theirs: 'Inna wersja',
   takeTheirs: 'Przyjmij inną',
   showMore: 'Pokaż więcej',
-
   tooLong: 'Najwyżej {max} znaków.',
+  changedElsewhere: 'Ten element został zmieniony w innym miejscu. Którą wersję zachować?',
+  deletedElsewhere:
+    'Ten element został usunięty w innym miejscu. Można zapisać swoją wersję jako nowy element.',
+  saveAsNew: 'Zapisz jako nowy element',
+
+  shareWith: 'Udostępnij osobie',
+  role: 'Rola',
+  shared: 'Udostępniono: {email}.',
+  peopleWithAccess: 'Osoby z dostępem',
+  roleOf: 'Rola: {email}',
+  removeAccess: 'Usuń dostęp',
+  roleChanged: 'Zmieniono rolę: {email}.',
+  accessRemoved: '{email} nie ma już dostępu.',
+  ownAddress: 'To jest Państwa własny adres.',
 
   devicesExplanation:
     'Na tych urządzeniach są Państwo zalogowani. Proszę cofnąć dostęp urządzenia, którego Państwo nie rozpoznają.',

@@ -66,8 +66,20 @@ export const texts: Texts = {
   theirs: 'A outra versão',
   takeTheirs: 'Usar a outra',
   showMore: 'Mostrar mais',
-
   tooLong: 'No máximo {max} caracteres.',
+  changedElsewhere: 'Este item foi alterado em outro lugar. Qual versão você quer manter?',
+  deletedElsewhere: 'Este item foi excluído em outro lugar. Você pode salvar sua versão como um novo item.',
+  saveAsNew: 'Salvar como novo item',
+
+  shareWith: 'Compartilhar com',
+  role: 'Permissão',
+  shared: 'Compartilhado com {email}.',
+  peopleWithAccess: 'Pessoas com acesso',
+  roleOf: 'Permissão de {email}',
+  removeAccess: 'Remover acesso',
+  roleChanged: 'A permissão de {email} mudou.',
+  accessRemoved: '{email} não tem mais acesso.',
+  ownAddress: 'Este é o seu próprio endereço.',
 
   devicesExplanation:
     'Você entrou nestes dispositivos. Revogue o acesso de um dispositivo que você não reconhece.',

@@ -66,8 +66,21 @@ export const texts: Texts = {
   theirs: 'Другая версия',
   takeTheirs: 'Взять другую',
   showMore: 'Показать ещё',
-
   tooLong: 'Не более {max} символов.',
+  changedElsewhere: 'Этот элемент был изменён в другом месте. Какую версию сохранить?',
+  deletedElsewhere:
+    'Этот элемент был удалён в другом месте. Вы можете сохранить свою версию как новый элемент.',
+  saveAsNew: 'Сохранить как новый элемент',
+
+  shareWith: 'Поделиться с',
+  role: 'Роль',
+  shared: 'Доступ открыт: {email}.',
+  peopleWithAccess: 'Люди с доступом',
+  roleOf: 'Роль: {email}',
+  removeAccess: 'Закрыть доступ',
+  roleChanged: 'Роль изменена: {email}.',
+  accessRemoved: '{email} больше не имеет доступа.',
+  ownAddress: 'Это ваш собственный адрес.',
 
   devicesExplanation: 'Вы вошли на этих устройствах. Отзовите доступ устройства, которое вы не узнаёте.',
   thisDevice: 'Это устройство',

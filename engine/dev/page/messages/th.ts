@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: 'อีกเวอร์ชันหนึ่ง',
   takeTheirs: 'ใช้อีกเวอร์ชัน',
   showMore: 'แสดงเพิ่มเติม',
-
   tooLong: 'ไม่เกิน {max} อักขระ',
+  changedElsewhere: 'รายการนี้ถูกเปลี่ยนจากที่อื่น คุณต้องการเก็บเวอร์ชันใด',
+  deletedElsewhere: 'รายการนี้ถูกลบจากที่อื่น คุณบันทึกเวอร์ชันของคุณเป็นรายการใหม่ได้',
+  saveAsNew: 'บันทึกเป็นรายการใหม่',
+
+  shareWith: 'แชร์กับ',
+  role: 'บทบาท',
+  shared: 'แชร์กับ {email} แล้ว',
+  peopleWithAccess: 'ผู้ที่มีสิทธิ์เข้าถึง',
+  roleOf: 'บทบาทของ {email}',
+  removeAccess: 'นำสิทธิ์ออก',
+  roleChanged: 'เปลี่ยนบทบาทของ {email} แล้ว',
+  accessRemoved: '{email} ไม่มีสิทธิ์เข้าถึงแล้ว',
+  ownAddress: 'นี่คือที่อยู่ของคุณเอง',
 
   devicesExplanation: 'คุณลงชื่อเข้าใช้อยู่บนอุปกรณ์เหล่านี้ โปรดเพิกถอนสิทธิ์เข้าถึงของอุปกรณ์ที่คุณไม่รู้จัก',
   thisDevice: 'อุปกรณ์นี้',

@@ -66,8 +66,20 @@ export const texts: Texts = {
   theirs: 'Diğer sürüm',
   takeTheirs: 'Diğerini al',
   showMore: 'Daha fazla göster',
-
   tooLong: 'En fazla {max} karakter.',
+  changedElsewhere: 'Bu öğe başka bir yerde değiştirildi. Hangi sürümü tutmak istiyorsunuz?',
+  deletedElsewhere: 'Bu öğe başka bir yerde silindi. Kendi sürümünüzü yeni öğe olarak kaydedebilirsiniz.',
+  saveAsNew: 'Yeni öğe olarak kaydet',
+
+  shareWith: 'Şu kişiyle paylaş',
+  role: 'Rol',
+  shared: '{email} ile paylaşıldı.',
+  peopleWithAccess: 'Erişimi olanlar',
+  roleOf: '{email} rolü',
+  removeAccess: 'Erişimi kaldır',
+  roleChanged: '{email} için rol değişti.',
+  accessRemoved: '{email} artık erişemiyor.',
+  ownAddress: 'Bu sizin kendi adresiniz.',
 
   devicesExplanation: 'Bu cihazlarda oturumunuz açık. Tanımadığınız bir cihazın erişimini iptal edin.',
   thisDevice: 'Bu cihaz',

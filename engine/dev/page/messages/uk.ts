@@ -66,8 +66,20 @@ export const texts: Texts = {
   theirs: 'Інша версія',
   takeTheirs: 'Узяти іншу',
   showMore: 'Показати більше',
-
   tooLong: 'Щонайбільше {max} символів.',
+  changedElsewhere: 'Цей елемент змінили в іншому місці. Яку версію зберегти?',
+  deletedElsewhere: 'Цей елемент видалили в іншому місці. Ви можете зберегти свою версію як новий елемент.',
+  saveAsNew: 'Зберегти як новий елемент',
+
+  shareWith: 'Поділитися з',
+  role: 'Роль',
+  shared: 'Доступ відкрито: {email}.',
+  peopleWithAccess: 'Люди з доступом',
+  roleOf: 'Роль: {email}',
+  removeAccess: 'Закрити доступ',
+  roleChanged: 'Роль змінено: {email}.',
+  accessRemoved: '{email} більше не має доступу.',
+  ownAddress: 'Це ваша власна адреса.',
 
   devicesExplanation: 'Ви ввійшли на цих пристроях. Скасуйте доступ пристрою, якого ви не впізнаєте.',
   thisDevice: 'Цей пристрій',

@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: '另一个版本',
   takeTheirs: '采用另一个版本',
   showMore: '显示更多',
-
   tooLong: '最多 {max} 个字符。',
+  changedElsewhere: '此项已在别处更改。您要保留哪个版本？',
+  deletedElsewhere: '此项已在别处删除。您可以将您的版本另存为新项。',
+  saveAsNew: '另存为新项',
+
+  shareWith: '共享给',
+  role: '角色',
+  shared: '已共享给 {email}。',
+  peopleWithAccess: '有访问权限的人',
+  roleOf: '{email} 的角色',
+  removeAccess: '移除访问权限',
+  roleChanged: '{email} 的角色已更改。',
+  accessRemoved: '{email} 不再有访问权限。',
+  ownAddress: '这是您自己的地址。',
 
   devicesExplanation: '您已在以下设备上登录。如有不认识的设备，请撤销其访问权限。',
   thisDevice: '此设备',

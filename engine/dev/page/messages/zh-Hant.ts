@@ -65,8 +65,20 @@ export const texts: Texts = {
   theirs: '另一個版本',
   takeTheirs: '採用另一個版本',
   showMore: '顯示更多',
-
   tooLong: '最多 {max} 個字元。',
+  changedElsewhere: '此項目已在別處變更。您要保留哪個版本？',
+  deletedElsewhere: '此項目已在別處刪除。您可以將您的版本另存為新項目。',
+  saveAsNew: '另存為新項目',
+
+  shareWith: '分享給',
+  role: '角色',
+  shared: '已分享給 {email}。',
+  peopleWithAccess: '有存取權的人',
+  roleOf: '{email} 的角色',
+  removeAccess: '移除存取權',
+  roleChanged: '{email} 的角色已變更。',
+  accessRemoved: '{email} 不再有存取權。',
+  ownAddress: '這是您自己的地址。',
 
   devicesExplanation: '您已在下列裝置上登入。如有不認得的裝置，請撤銷其存取權。',
   thisDevice: '這部裝置',

@@ -1,5 +1,7 @@
 interface Props<Value extends string | number> {
   label: string
+  /** Shows the label only to screen readers. */
+  isCompact?: boolean
   value: Value
   /** Each value with its text. */
   options: readonly (readonly [Value, string])[]
@@ -7,10 +9,16 @@ interface Props<Value extends string | number> {
 }
 
 /** A labelled list of values. */
-export function Choice<Value extends string | number>({ label, value, options, onChoice }: Props<Value>) {
+export function Choice<Value extends string | number>({
+  label,
+  isCompact = false,
+  value,
+  options,
+  onChoice,
+}: Props<Value>) {
   return (
     <label>
-      {label}
+      {isCompact ? <span className="hidden">{label}</span> : label}
       <select
         value={value}
         onChange={({ target }) => {

@@ -5,12 +5,14 @@ import { createDrafts, ownerOfDrafts } from '../../drafts.ts'
 import { Problem } from '../problem.tsx'
 import { Fields, type FieldsOptions, type FieldValues, namesOf, valuesOf } from './fields.tsx'
 
-/** The texts of new items, by the name of the form. */
+/** The texts of new items, by the place of the form. */
 const drafts = createDrafts<string, FieldValues<string>>()
 
 interface Props<Name extends string, Input, Output> {
   /** The name of the draft, for example of the resource: the text outlives the view. */
   name: string
+  /** What the new item is in, for example the id of its parent. Forms in other places have other drafts. */
+  within?: string | number
   className?: string
   /** The fields by their names in the contract. Fields after the first one open below while a person writes. */
   fields: FieldsOptions<Name>
@@ -32,6 +34,7 @@ interface Props<Name extends string, Input, Output> {
  */
 export function Composer<Name extends string, Input extends object, Output>({
   name,
+  within = '',
   className = '',
   fields,
   action,
@@ -41,19 +44,21 @@ export function Composer<Name extends string, Input extends object, Output>({
 }: Props<Name, Input, Output>) {
   const names = namesOf(fields)
   const [first, ...others] = names
-  const values = valuesOf(fields, drafts.use(name))
+  const place = `${name}/${within}`
+  const values = valuesOf(fields, drafts.use(place))
   // Stays open, because the list must not move while a person presses a button of the list.
   const [isOpen, setOpen] = useState(others.some((each) => values[each]))
   const keep = (next: FieldValues<Name>) => {
-    if (names.some((each) => next[each])) drafts.keep(name, next)
-    else drafts.forget(name)
+    if (names.some((each) => next[each])) drafts.keep(place, next)
+    else drafts.forget(place)
   }
-  const add = useMutation<Output, Error, Input, string | undefined>({
+  const add = useMutation<Output, Error, Input, { owner: string | undefined; from: string }>({
     ...mutation,
-    onMutate: ownerOfDrafts,
+    onMutate: () => ({ owner: ownerOfDrafts(), from: place }),
     // Returns the text to the person, unless the person has entered another text in the meantime.
-    onError: (_, input, owner) => {
-      if (owner === ownerOfDrafts() && !drafts.get(name)) keep(valuesOf(fields, input))
+    onError: (_, input, sent) => {
+      if (sent && sent.owner === ownerOfDrafts() && !drafts.get(sent.from))
+        drafts.keep(sent.from, valuesOf(fields, input))
     },
   })
   if (first === undefined) return null
@@ -69,7 +74,7 @@ export function Composer<Name extends string, Input extends object, Output>({
           const title = values[first].trim()
           if (!title) return
           add.mutate(toInput({ ...values, [first]: title }))
-          drafts.forget(name)
+          drafts.forget(place)
           onAdd?.()
         }}
       >

@@ -1,4 +1,5 @@
 import type { FieldRules } from './bounds.ts'
+import { Choice } from './choice.tsx'
 import { Field, TextField } from './field.tsx'
 
 /** A field of a form. */
@@ -6,6 +7,8 @@ export interface FieldOptions extends FieldRules {
   required?: boolean
   /** The number of lines of a field for several lines. */
   rows?: number
+  /** The values of a list, each with its text. */
+  options?: readonly (readonly [value: string, text: string])[]
 }
 
 /** The fields by their names in the contract. The first one is the title of the item. */
@@ -17,7 +20,8 @@ export type FieldValues<Name extends string> = Readonly<Record<Name, string>>
 /** Returns the names of the fields, in the order of the form. */
 export const namesOf = <Name extends string>(fields: FieldsOptions<Name>) => Object.keys(fields) as Name[]
 
-const textOf = (value: string | number | null | undefined) => String(value ?? '')
+/** Returns the text of a value in a field. */
+export const textOf = (value: string | number | null | undefined) => String(value ?? '')
 
 /** Returns the texts of the fields of an item. A field without a value is empty. */
 export const valuesOf = <Name extends string>(fields: FieldsOptions<Name>, item: object = {}) =>
@@ -45,17 +49,22 @@ export function Fields<Name extends string>({
 }: Props<Name>) {
   const [first] = namesOf(fields)
   return names.map((name) => {
-    const { rows, required = name === first, ...rules } = fields[name]
+    const { rows, options, required = name === first, ...rules } = fields[name]
+    const onValue = (value: string) => {
+      onValues({ ...values, [name]: value })
+    }
     const shared = {
       ...rules,
       required,
       isCompact: isNew && rules.type === undefined,
       dir: 'auto',
       value: values[name],
-      onValue: (value: string) => {
-        onValues({ ...values, [name]: value })
-      },
+      onValue,
     }
+    if (options)
+      return (
+        <Choice key={name} label={rules.label} value={values[name]} options={options} onChoice={onValue} />
+      )
     if (rows !== undefined) return <TextField key={name} {...shared} rows={rows} />
     const firstOf = isNew ? { autoComplete: 'off', 'aria-keyshortcuts': 'n' } : { autoFocus: true }
     return <Field key={name} {...shared} {...(name === first && firstOf)} />

@@ -9,9 +9,16 @@ const DELAY = 250
 /** Maximum length of a search, in UTF-16 code units. The service accepts 100 code points. */
 const MAX_LENGTH = 100
 
-/** The text of a search, and the text of the requests: `q` follows the text after a short delay. Undefined without a text. */
-export function useSearch() {
-  const [q, setQ] = useParameter('q', { replace: true })
+/**
+ * The text of a search, and the text of the requests: `q` follows the text after a short delay. Undefined without a text. `name` is the
+ * parameter of the address: views that are parts of one view need different names.
+ *
+ * @example
+ * const search = useSearch()
+ * <Search {...search} />
+ */
+export function useSearch(name = 'q') {
+  const [q, setQ] = useParameter(name, { replace: true })
   const [text, setText] = useState(q ?? '')
   const written = useRef(q)
 

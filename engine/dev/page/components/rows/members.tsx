@@ -1,0 +1,205 @@
+import { useMutation, type UseInfiniteQueryResult } from '@tanstack/react-query'
+import { type ReactNode, useId, useState } from 'react'
+
+import { useLanguage } from '../../language.tsx'
+import { useFocusOfList } from '../focus.ts'
+import { Choice } from '../forms/choice.tsx'
+import { Field } from '../forms/field.tsx'
+import { Problem } from '../problem.tsx'
+import { usePerson } from '../session/session.tsx'
+import { List } from './list.tsx'
+
+/** A person with access to an item, by the address. */
+export interface Member<Role extends string> {
+  email: string
+  role: Role
+}
+
+interface Sharing<Role extends string> {
+  /** Each role with its text. A new member has the first one by default. */
+  roles: readonly [readonly [Role, string], ...(readonly [Role, string])[]]
+  /** Gives a person a role, and requests the members again. */
+  onShare: (member: Member<Role>) => Promise<unknown>
+  /** Takes the access of a person back, and requests the members again. */
+  onRemove: (email: string) => Promise<unknown>
+}
+
+interface Props<Role extends string> extends Sharing<Role> {
+  /** The query of the members, in pages. */
+  query: UseInfiniteQueryResult
+  /** The members of all loaded pages. */
+  members: readonly Member<Role>[] | undefined
+  /** The name of the button. */
+  action: string
+  /** What the roles permit. */
+  explanation: string
+  /** Shown instead of an empty list. */
+  empty: string
+  /** Whether the field for the address receives the focus, because a button has opened the form. */
+  autoFocus?: boolean
+  /** A button beside the button that shares. */
+  children?: ReactNode
+}
+
+/**
+ * Shares an item with other people, one after the other, and lists the people with access, each with a role.
+ *
+ * @example
+ * <Members query={query} members={members} roles={[['viewer', t('viewer')]]} onShare={…} onRemove={…} … />
+ */
+export function Members<Role extends string>({
+  query,
+  members = [],
+  action,
+  explanation,
+  empty,
+  autoFocus,
+  children,
+  ...sharing
+}: Props<Role>) {
+  const { t } = useLanguage()
+  const titleId = useId()
+  const [outcome, setOutcome] = useState('')
+  return (
+    <div className="share">
+      <NewMember
+        {...sharing}
+        action={action}
+        explanation={explanation}
+        autoFocus={autoFocus}
+        announce={setOutcome}
+      >
+        {children}
+      </NewMember>
+      <p role="status" className="outcome">
+        {outcome}
+      </p>
+      <h3 id={titleId} tabIndex={-1}>
+        {t('peopleWithAccess')}
+      </h3>
+      <List query={query} labelledBy={titleId} className="" empty={<p className="muted">{empty}</p>}>
+        {members.map((member) => (
+          <MemberItem
+            key={member.email}
+            {...sharing}
+            member={member}
+            titleId={titleId}
+            announce={setOutcome}
+          />
+        ))}
+      </List>
+    </div>
+  )
+}
+
+interface Announcing {
+  /** Receives the message about a finished change. */
+  announce: (message: string) => void
+}
+
+function NewMember<Role extends string>({
+  roles,
+  onShare,
+  action,
+  explanation,
+  autoFocus,
+  announce,
+  children,
+}: Announcing & Sharing<Role> & Pick<Props<Role>, 'action' | 'explanation' | 'autoFocus' | 'children'>) {
+  const { t } = useLanguage()
+  const person = usePerson()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState(roles[0][0])
+  const rules = { email: { label: t('shareWith'), type: 'email' } }
+  const isOwn = email.trim().toLowerCase() === person.email
+  const share = useMutation({
+    mutationFn: onShare,
+    onSuccess: (_, { email: address }) => {
+      setEmail('')
+      announce(t('shared', { email: address }))
+    },
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isOwn) share.mutate({ email: email.trim(), role })
+      }}
+    >
+      <div className="row end">
+        <Field
+          {...rules.email}
+          required
+          autoFocus={autoFocus}
+          autoComplete="email"
+          value={email}
+          onValue={setEmail}
+          error={isOwn ? t('ownAddress') : undefined}
+        />
+        <Choice label={t('role')} value={role} options={roles} onChoice={setRole} />
+      </div>
+      <p className="muted">{explanation}</p>
+      <Problem error={share.error} fields={rules} />
+      <div className="row">
+        <button aria-busy={share.isPending} disabled={share.isPending}>
+          {action}
+        </button>
+        {children}
+      </div>
+    </form>
+  )
+}
+
+function MemberItem<Role extends string>({
+  roles,
+  onShare,
+  onRemove,
+  member: { email, role },
+  titleId,
+  announce,
+}: Announcing & Sharing<Role> & { member: Member<Role>; titleId: string }) {
+  const { t } = useLanguage()
+  const emailId = useId()
+  const item = useFocusOfList(titleId)
+  const change = useMutation({
+    mutationFn: onShare,
+    onSuccess: () => {
+      announce(t('roleChanged', { email }))
+    },
+  })
+  const remove = useMutation({
+    mutationFn: onRemove,
+    onSuccess: () => {
+      announce(t('accessRemoved', { email }))
+    },
+  })
+  return (
+    <li ref={item} className="entry">
+      <bdi id={emailId} className="grow">
+        {email}
+      </bdi>
+      <Choice
+        isCompact
+        label={t('roleOf', { email })}
+        value={change.isPending ? change.variables.role : role}
+        options={roles}
+        onChoice={(next) => {
+          change.mutate({ email, role: next })
+        }}
+      />
+      <button
+        type="button"
+        className="danger"
+        aria-describedby={emailId}
+        aria-busy={remove.isPending}
+        // A disabled button would lose the focus.
+        onClick={() => {
+          if (!remove.isPending) remove.mutate(email)
+        }}
+      >
+        {t('removeAccess')}
+      </button>
+      <Problem error={change.error ?? remove.error} />
+    </li>
+  )
+}
