@@ -13,6 +13,7 @@ import { planRemoval } from '../../dev/create/resources/remove.ts'
 import { chooseNames, singularsOf } from '../../dev/create/resources/resource-names.ts'
 import { writeFiles } from '../../dev/create/folder.ts'
 import { readTemplate } from '../../dev/create/template.ts'
+import { readPaths } from '../../dev/project/page-paths.ts'
 
 const template = 'engine/dev/create/template'
 
@@ -234,7 +235,7 @@ describe('the plan of a new resource', () => {
     const rows = createProject().plan('rows').created
 
     expect(pages).toContain('  Page as EnginePage,\n')
-    expect(pages).toContain('.input(EnginePage.optional())')
+    expect(pages).toContain('.input(EnginePage.extend(Search.shape).optional())')
     expect(rows.get('db/rows.ts')).toContain('rows as engineRows')
     expect(rows.get('db/rows.ts')).toContain('rowRows = engineRows(rows')
   })
@@ -323,9 +324,24 @@ describe('the plan of a resource that people share, and of a resource within a p
     expect(table).toContain("within(bookProjectRows, 'bookProjectId')")
     expect(created.get('src/short-stories.ts')).toContain("viewer: ['LIST_SHORT_STORIES'],")
     expect(created.get('test/cases/short-stories.ts')).toContain("share } from './book-projects.ts'")
-    expect(created.get('app/views/short-stories.tsx')).toContain(
-      "noShortStories: 'The book project has no short stories.'",
+    const view = created.get('app/views/short-stories.tsx')
+    expect(view).toContain("noShortStories: 'The book project has no short stories.'")
+    expect(view).toContain("path: '/book-projects/{bookProjectId}/short-stories'")
+    expect(view).toContain("path: '/short-stories'")
+  })
+
+  test('has views at other paths if the page has the path already', () => {
+    const { folder, planShared, planWithin } = createProject()
+    const { created, indexes } = planShared('people')
+    writePlan(folder, { created, indexes })
+
+    expect(created.get('app/views/people.tsx')).toContain("path: '/my-people'")
+    expect(created.get('app/views/people-item.tsx')).toContain("path: '/my-people/{id}'")
+    expect(indexes.at(-1)?.content).toContain('\n  ...people,\n')
+    expect(planWithin('pets', 'people').created.get('app/views/pets.tsx')).toContain(
+      "path: '/my-people/{personId}/pets'",
     )
+    expect(readPaths(join(folder, 'app/views.ts'))).toContain('/my-people/{id}')
   })
 
   test('has the article that fits the name', () => {
@@ -409,7 +425,7 @@ describe('the plan of a resource that people share, and of a resource within a p
       expect(planRemoval(folder, template, name)).toMatchObject({ changed: [] })
     expect(planRemoval(folder, template, 'issues').users).toContain('db/comments.ts')
     expect(planRemoval(folder, template, 'book-projects').files).toContain(
-      'app/views/book-projects-members.tsx',
+      'app/views/book-projects-item.tsx',
     )
   })
 })

@@ -37,7 +37,7 @@ export async function addResource(
     name,
     one: singular,
     kind,
-    hasPage: page && existsSync('app/main.tsx') && hasViewOfParent(kind),
+    hasPage: page && existsSync('app/main.tsx'),
   })
   if (dryRun) return describePlan(plan)
   const { names, created, indexes } = plan
@@ -57,12 +57,6 @@ export async function addResource(
     'The service applies the migration when it starts. Check the new files: npm run check && npm test',
   ]
 }
-
-/** A view within a view of a parent within a parent shows the choice of that view. */
-const hasViewOfParent = (kind: Kind) =>
-  kind.type !== 'within' ||
-  !kind.parent.isNested ||
-  existsSync(`app/views/${kind.parent.names.kebab}-choice.tsx`)
 
 /** The new contents of the indexes with a known form. */
 export const contentsOf = (indexes: readonly IndexChange[]) =>

@@ -10,6 +10,9 @@ export interface IndexChange {
   lines: string[]
 }
 
+/** Whether the file of a view exports one view, or a list of views. */
+export type Views = 'one' | 'list'
+
 /** What a resource adds to the files that list the resources. */
 function indexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
   const imports = [{ names: [camel], from: `./${kebab}.ts` }]
@@ -20,13 +23,15 @@ function indexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
 }
 
 /** What a resource adds to the file that lists the views of the page. */
-function pageIndexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
+function pageIndexesOf({ camel, kebab }: ResourceNames, views: Views): Record<string, Edits> {
   // The list itself has the name `views`.
   const [imported, local] = camel === 'views' ? ['views as viewsView', 'viewsView'] : [camel, camel]
   return {
     'app/views.ts': {
       imports: [{ names: [imported], from: `./views/${kebab}.tsx` }],
-      entries: [{ list: 'views', codes: [local], before: '...accountViews' }],
+      entries: [
+        { list: 'views', codes: [views === 'list' ? `...${local}` : local], before: '...accountViews' },
+      ],
     },
   }
 }
@@ -47,11 +52,11 @@ const COLLECT =
 /** Plans the changes of the files that list the resources, and the views of the page: `addTo`, or `removeFrom`. */
 export function planIndexes(
   names: ResourceNames,
-  hasPage: boolean,
+  views: Views | undefined,
   read: (file: string) => string,
   changeFile = addTo,
 ): IndexChange[] {
-  const changes = Object.entries({ ...indexesOf(names), ...(hasPage && pageIndexesOf(names)) }).map(
+  const changes = Object.entries({ ...indexesOf(names), ...(views && pageIndexesOf(names, views)) }).map(
     ([file, edits]) => ({ file, content: changeFile(file, read(file), edits), lines: linesOf(edits) }),
   )
   const laws = 'test/laws.test.ts'

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { freeNames } from './aliases.ts'
+import type { Views } from './indexes.ts'
 import type { Kind } from './parents.ts'
 import type { ResourceNames } from './resource-names.ts'
 import {
@@ -28,16 +29,19 @@ const SAMPLES: Readonly<Record<Kind['type'], Sample>> = {
   shared: {
     folder: '../samples',
     name: 'gardens',
-    views: ['app/views/*.tsx', 'app/views/*-members.tsx'],
+    views: ['app/views/*.tsx', 'app/views/*-item.tsx'],
     tables: ({ snake, snakeOne }) => [`${snakeOne}_members`, snake],
   },
   within: {
     folder: '../samples',
     name: 'plants',
-    views: ['app/views/*.tsx', 'app/views/*-choice.tsx'],
+    views: ['app/views/*.tsx'],
     tables: ({ snake }) => [snake],
   },
 }
+
+/** Shared rows have a view of the list, and a view of one row. */
+export const viewsOf = ({ type }: Kind): Views => (SAMPLES[type].views.length > 1 ? 'list' : 'one')
 
 /** The files of a resource, with the name of the resource as `*`. */
 const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts', 'test/cases/*.ts']
@@ -60,25 +64,25 @@ function withRoles(code: string, roles: readonly string[]) {
 }
 
 /**
- * Keeps the lines between `// #name` and `// #end`, and the code after `// #name ` in one line, of names that apply: `shared` or
- * `owned` for the rows at the root, `nested` or `root` for the parent.
+ * Keeps the lines between `// #name` and `// #end`, and the code after `// #name ` in one line, of the name that applies to the rows at
+ * the root.
  */
-function selectLines(code: string, applying: readonly string[]) {
+function selectLines(code: string, applying: 'shared' | 'owned') {
   const lines: string[] = []
   let isKept = true
   for (const line of code.split('\n')) {
     const [mark, name = '', rest = ''] = /^\s*\/\/ #(\w+) ?(.*)$/.exec(line) ?? []
     if (mark === undefined && isKept) lines.push(line)
-    else if (rest !== '') lines.push(...(applying.includes(name) ? [rest] : []))
-    else if (mark !== undefined) isKept = name === 'end' || applying.includes(name)
+    else if (rest !== '') lines.push(...(name === applying ? [rest] : []))
+    else if (mark !== undefined) isKept = name === 'end' || name === applying
   }
   return lines.join('\n')
 }
 
 function completeSample(code: string, kind: Kind) {
   if (kind.type !== 'within') return code
-  const { root, isNested } = kind.parent
-  const selected = selectLines(code, [root.isShared ? 'shared' : 'owned', isNested ? 'nested' : 'root'])
+  const { root } = kind.parent
+  const selected = selectLines(code, root.isShared ? 'shared' : 'owned')
   return root.isShared ? withRoles(selected, root.roles) : selected
 }
 

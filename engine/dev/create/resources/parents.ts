@@ -18,8 +18,6 @@ import {
 /** A resource whose rows can have rows within. */
 export interface Parent {
   names: ResourceNames
-  /** Whether the parent is within a parent itself. */
-  isNested: boolean
   /** The outermost parent: whether its rows have members, and with which roles. */
   root: { isShared: boolean; roles: readonly string[] }
 }
@@ -100,7 +98,7 @@ function readParent(folder: string, kebab: string): Parent | string {
   if (!hasExport(code, 'cases')) return `test/cases/${kebab}.ts exports no cases`
   if (isShared && !hasExport(code, 'share'))
     return `test/cases/${kebab}.ts exports no function share, as \`tallystick add --shared\` writes it`
-  return { names: declared.names, isNested: declared.type === 'within', root: { isShared, roles } }
+  return { names: declared.names, root: { isShared, roles } }
 }
 
 function listResources(folder: string) {

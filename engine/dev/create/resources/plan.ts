@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { listEngineTables, readMigrations } from 'tallystick/internal/db/migrate/migration-files'
 import { identifiersIn } from './identifiers.ts'
 import { type IndexChange, planIndexes } from './indexes.ts'
-import { filesOf, readSample, statementsOf, tablesOf } from './kinds.ts'
+import { filesOf, readSample, statementsOf, tablesOf, viewsOf } from './kinds.ts'
 import type { Kind } from './parents.ts'
 import { chooseNames, type ResourceNames } from './resource-names.ts'
 import { parse } from './syntax.ts'
@@ -65,7 +65,7 @@ export function planResource(
       [...files].map(([file, code]) => [file, isWindows ? code.replaceAll('\n', '\r\n') : code]),
     ),
     table: statementsOf(template, kind, names),
-    indexes: planIndexes(names, hasPage, read),
+    indexes: planIndexes(names, hasPage ? viewsOf(kind) : undefined, read),
   }
 }
 

@@ -12,8 +12,9 @@ export function removeFrom(file: string, code: string, { imports, entries }: Edi
   for (const { list, codes } of entries) {
     const found = findList(editor, list)
     if (!found) return undefined
-    const names = codes.map((each) => /^['"]?([\w$]+)/.exec(each)?.[1])
-    for (const item of itemsOf(found)) if (names.includes(nameOf(item))) removeItem(editor, found, item)
+    const names = codes.map((each) => /^(?:['"]|\.{3})?([\w$]+)/.exec(each)?.[1])
+    for (const item of itemsOf(found))
+      if (names.includes(nameOf(item)?.replace('...', ''))) removeItem(editor, found, item)
   }
   for (const statement of importsOf(editor))
     if (imports.some(({ from }) => statement.source.value === from)) removeImport(editor, statement)

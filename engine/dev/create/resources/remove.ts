@@ -6,7 +6,7 @@ import { type IndexChange, planIndexes } from './indexes.ts'
 import { describeRisks } from '../migration/migration-command.ts'
 import { writeMigration } from '../migration/migration.ts'
 import { findDevPackage } from '../packages.ts'
-import { filesOf, readSample, tablesOf } from './kinds.ts'
+import { filesOf, readSample, tablesOf, viewsOf } from './kinds.ts'
 import { kindOf } from './parents.ts'
 import { MIGRATIONS, readText } from './plan.ts'
 import { removeFrom } from './removals.ts'
@@ -52,9 +52,12 @@ export function planRemoval(folder: string, template: string, name: string, one?
   const files = [...best.written.keys()].filter((file) => existsSync(join(folder, file)))
   if (files.length === 0)
     throw new Error(`There is no resource ${name}: ${[...best.written.keys()].join(', ')} do not exist.`)
-  const indexes = planIndexes(names, existsSync(join(folder, 'app/views.ts')), read, removeFrom).filter(
-    ({ file, content }) => content !== read(file),
-  )
+  const indexes = planIndexes(
+    names,
+    existsSync(join(folder, 'app/views.ts')) ? viewsOf(kind) : undefined,
+    read,
+    removeFrom,
+  ).filter(({ file, content }) => content !== read(file))
   const lists = indexes.map(({ file }) => file)
   return {
     names,

@@ -74,8 +74,10 @@ const TEXTS = /'[^'\n]*'|\/\/.*|\/\*[^]*?\*\//g
 
 /** Renames in a text literal or a comment, by the kind of the text. `before` is the code before the text. */
 function inText(text: string, before: string, renamings: readonly Renaming[]) {
-  const pathOfView = renamings.find(([sample]) => text === `'${sample.path}'`)?.[1].path
-  if (pathOfView !== undefined) return `'${pathOfView}'`
+  const start = /^'\/[\w-]+(?='|\/\{)/.exec(text)?.[0]
+  const pathOfView = renamings.find(([sample]) => start === `'${sample.path}`)?.[1].path
+  if (start !== undefined && pathOfView !== undefined)
+    return `'${pathOfView}${inPath(text.slice(start.length), renamings)}`
   const isPath = /^'\.{0,2}\//.test(text)
   if (isPath) return inPath(text, renamings)
   const isNameInDatabase = /(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)

@@ -9,6 +9,7 @@ import {
   requestSchemas,
   resourceContract,
   responseSchemas,
+  Search,
   sharing,
   Success,
   text,
@@ -73,7 +74,7 @@ export const gardens = resourceContract({
         },
       })
       .route({ method: 'GET', path: '/api/gardens', summary: 'List your gardens, newest first' })
-      .input(Page.optional())
+      .input(Page.extend(Search.shape).optional())
       .output(GardenList),
     get: reading
       .meta({ etag: true })

@@ -8,6 +8,7 @@ import {
   resourceContract,
   responseSchemas,
   RowId,
+  Search,
   Success,
   text,
   Timestamp,
@@ -82,7 +83,7 @@ export const plants = resourceContract({
         path: '/api/gardens/{gardenId}/plants',
         summary: 'List the plants of a garden, newest first',
       })
-      .input(Page.extend(OfGarden.shape))
+      .input(Page.extend(Search.shape).extend(OfGarden.shape))
       .output(PlantList),
     get: reading
       .meta({ etag: true })

@@ -36,4 +36,5 @@ export const gardenRows = rows(gardens, {
   visible: shared({ members: gardenMembers }),
   create: ['title'],
   update: ['title'],
+  search: ['title'],
 })

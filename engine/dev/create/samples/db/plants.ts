@@ -22,4 +22,5 @@ export const plantRows = rows(plants, {
   visible: within(gardenRows, 'gardenId'),
   create: ['gardenId', 'title'],
   update: ['title'],
+  search: ['title'],
 })

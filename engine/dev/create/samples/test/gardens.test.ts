@@ -38,6 +38,13 @@ describe('gardens.list', () => {
     expect(await vera.gardens.list()).toMatchObject({ gardens: [{ id, mine: false, can: nothing }] })
     expect(await eve.gardens.list()).toEqual({ gardens: [] })
   })
+
+  test('finds the gardens with a text', async () => {
+    const { ada, id } = await prepare()
+    await ada.gardens.create({ title: 'Another' })
+
+    expect(await ada.gardens.list({ q: 'exam' })).toMatchObject({ gardens: [{ id }] })
+  })
 })
 
 describe('gardens.create', () => {

@@ -1,5 +1,6 @@
 import {
   ById,
+  changing,
   creating,
   exportPart,
   Page,
@@ -7,11 +8,11 @@ import {
   requestSchemas,
   resourceContract,
   responseSchemas,
+  Search,
   Success,
   text,
   Timestamp,
   topic,
-  writing,
 } from 'tallystick-contract'
 import * as z from 'zod'
 
@@ -27,6 +28,8 @@ const IdeaList = z
 const CreateIdea = z
   .object({ title: text({ min: 1, max: 200 }) })
   .register(requestSchemas, { id: 'CreateIdea', example: { title: example.title } })
+
+const NOT_FOUND = { status: 404, message: 'Idea not found' }
 
 /** Clients watch the list with `live.watch`. */
 export const ideasTopic = topic('ideas', { access: 'signedIn', state: IdeaList })
@@ -52,16 +55,27 @@ export const ideas = resourceContract({
         },
       })
       .route({ method: 'GET', path: '/api/ideas', summary: 'List your ideas, newest first' })
-      .input(Page.optional())
+      .input(Page.extend(Search.shape).optional())
       .output(IdeaList),
+    get: reading
+      .meta({ etag: true })
+      .errors({ NOT_FOUND })
+      .route({ method: 'GET', path: '/api/ideas/{id}', summary: 'Get one of your ideas' })
+      .input(ById)
+      .output(Idea),
     create: creating([ideasTopic])
       .meta({ tool: { title: 'Add a new idea', description: 'Adds a new idea.', effect: 'create' } })
       .route({ method: 'POST', path: '/api/ideas', summary: 'Add a new idea' })
       .input(CreateIdea)
       .output(Idea),
-    delete: writing
-      .meta({ updates: [ideasTopic] })
-      .errors({ NOT_FOUND: { status: 404, message: 'Idea not found' } })
+    update: changing([ideasTopic])
+      .meta({ etag: true })
+      .errors({ NOT_FOUND })
+      .route({ method: 'PATCH', path: '/api/ideas/{id}', summary: 'Change one of your ideas' })
+      .input(ById.extend({ title: CreateIdea.shape.title.optional() }))
+      .output(Idea),
+    delete: changing([ideasTopic])
+      .errors({ NOT_FOUND })
       .route({ method: 'DELETE', path: '/api/ideas/{id}', summary: 'Delete one of your ideas' })
       .input(ById)
       .output(Success),

@@ -1,5 +1,5 @@
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, rows, userIdColumn } from 'tallystick/db'
+import { createdAt, rows, updatedAt, userIdColumn, version } from 'tallystick/db'
 
 export const ideas = pgTable(
   'ideas',
@@ -9,8 +9,10 @@ export const ideas = pgTable(
     userId: userIdColumn(),
     title: text().notNull(),
     createdAt,
+    updatedAt,
+    version,
   },
   (table) => [index().on(table.userId, table.createdAt, table.id)],
 )
 
-export const ideaRows = rows(ideas, { create: ['title'] })
+export const ideaRows = rows(ideas, { create: ['title'], update: ['title'], search: ['title'] })

@@ -6,9 +6,11 @@ import { ideaRows } from '../db/ideas.ts'
 export const ideas = resource(ideasContract, ideaRows, {
   description: 'The ideas of a person. Other people cannot see these ideas.',
   view: ({ id, title, createdAt }): Idea => ({ id, title, createdAt: toUnixSeconds(createdAt) }),
-  procedures: (os, { page, insert, remove }) => ({
+  procedures: (os, { page, get, insert, update, remove }) => ({
     list: os.list.handler(page('ideas')),
+    get: os.get.handler(get()),
     create: os.create.handler(insert(({ input }) => input)),
+    update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
   }),
 })

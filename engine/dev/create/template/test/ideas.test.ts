@@ -26,6 +26,14 @@ describe('ideas.list', () => {
 
     expect(await ada.ideas.list({ limit: 1 })).toEqual({ ideas: [second] })
   })
+
+  test('finds the ideas with a text', async () => {
+    const ada = await service.person()
+    await ada.ideas.create(idea)
+    const other = await ada.ideas.create({ title: 'Another' })
+
+    expect(await ada.ideas.list({ q: 'other' })).toEqual({ ideas: [other] })
+  })
 })
 
 describe('ideas.create', () => {
@@ -48,6 +56,19 @@ describe('ideas.create', () => {
     await updates.return()
     expect(before.value).toEqual({ topic: 'ideas', state: { ideas: [] } })
     expect(after.value).toEqual({ topic: 'ideas', state: { ideas: [created] } })
+  })
+})
+
+describe('ideas.update', () => {
+  test('changes only ideas of the caller', async () => {
+    const [ada, bob] = [await service.person(), await service.person()]
+    const { id } = await ada.ideas.create(idea)
+
+    const changed = await ada.ideas.update({ id, title: 'Another' })
+
+    expect(changed).toMatchObject({ id, title: 'Another' })
+    expect(await ada.ideas.get({ id })).toEqual(changed)
+    await expect(bob.ideas.update({ id, title: 'No' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

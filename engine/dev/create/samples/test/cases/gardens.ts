@@ -37,7 +37,10 @@ async function prepare({ ada, administrator }: People<Client>, text: string) {
 export const cases = casesOf(app, 'gardens', {
   prepare,
   calls: {
-    'gardens.list': ({ gardens }) => gardens.list(),
+    'gardens.list': [
+      ({ gardens }) => gardens.list(),
+      ({ gardens }, { garden }) => gardens.list({ q: garden.title }),
+    ],
     'gardens.get': ({ gardens }, { garden }) => gardens.get({ id: garden.id }),
     'gardens.create': ({ gardens }) => gardens.create({ title: 'Another' }),
     'gardens.update': ({ gardens }, { garden }) => gardens.update({ id: garden.id, title: 'Changed' }),

@@ -36,7 +36,10 @@ const asViewer =
 export const cases = casesOf(app, 'plants', {
   prepare,
   calls: {
-    'plants.list': ({ plants }, { garden }) => plants.list({ gardenId: garden.id }),
+    'plants.list': [
+      ({ plants }, { garden }) => plants.list({ gardenId: garden.id }),
+      ({ plants }, { garden, plant }) => plants.list({ gardenId: garden.id, q: plant.title }),
+    ],
     'plants.get': ({ plants }, { plant }) => plants.get({ id: plant.id }),
     'plants.create': ({ plants }, { garden }) => plants.create({ gardenId: garden.id, title: 'Another' }),
     'plants.update': ({ plants }, { plant }) => plants.update({ id: plant.id, title: 'Changed' }),

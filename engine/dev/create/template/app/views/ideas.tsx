@@ -1,17 +1,5 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import {
-  Composer,
-  createTexts,
-  createUndoable,
-  DeleteAction,
-  Empty,
-  inPages,
-  List,
-  Row,
-  RowActions,
-  RowTitle,
-  view,
-} from 'tallystick-dev/page'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { createRows, createTexts, inPages, Items, useSearch, view } from 'tallystick-dev/page'
 
 import { orpc } from '../api.ts'
 
@@ -33,47 +21,35 @@ export const ideas = view({
   Content: Ideas,
 })
 
-const deletions = createUndoable<number>({
-  message: 'ideasDeleted',
-  send: (id) => orpc.ideas.delete.call({ id }, { context: { keepalive: true } }),
-  elementOf: (id) => `idea-${id}`,
+const ideaRows = createRows({
+  path: '/ideas',
+  fields: ['title'],
+  deleted: 'ideasDeleted',
+  key: orpc.ideas.key(),
+  get: (id: number) => orpc.ideas.get.call({ id }),
+  create: ({ title }) => orpc.ideas.create.call({ title }),
+  update: ({ title }, id, options) => orpc.ideas.update.call({ id, title }, options),
+  delete: (id, options) => orpc.ideas.delete.call({ id }, options),
 })
 
 /** The ideas of the person. Changes by other devices appear without a request of the person. */
 function Ideas() {
   const { t } = texts.useLanguage()
-  const queryClient = useQueryClient()
+  const search = useSearch()
   const query = useInfiniteQuery(
-    orpc.ideas.list.infiniteOptions({ ...inPages, input: (cursor) => ({ limit: 100, cursor }) }),
+    orpc.ideas.list.infiniteOptions({ ...inPages, input: (cursor) => ({ limit: 100, cursor, q: search.q }) }),
   )
-  const deleted = new Set(deletions.use())
-  const items = query.data?.pages.flatMap(({ ideas }) => ideas).filter(({ id }) => !deleted.has(id)) ?? []
-  const onSettled = () => queryClient.invalidateQueries({ queryKey: orpc.ideas.key() })
   return (
-    <section aria-label={t('ideas')}>
-      <Composer
-        name="ideas"
-        fields={{ title: { label: t('ideaTitle'), maxLength: 200 } }}
-        action={t('addIdea')}
-        mutation={orpc.ideas.create.mutationOptions({ onSettled })}
-        toInput={({ title }) => ({ title })}
-      />
-      <List query={query} label={t('ideas')} empty={<Empty text={t('noIdeas')} />}>
-        {items.map(({ id, title }) => (
-          <Row key={id} id={`idea-${id}`}>
-            <div className="grow">
-              <RowTitle>{title}</RowTitle>
-            </div>
-            <RowActions>
-              <DeleteAction
-                onAct={() => {
-                  deletions.change(id)
-                }}
-              />
-            </RowActions>
-          </Row>
-        ))}
-      </List>
-    </section>
+    <Items
+      rows={ideaRows}
+      query={query}
+      items={ideaRows.use(query.data?.pages.flatMap(({ ideas }) => ideas))}
+      fields={{ title: { label: t('ideaTitle'), maxLength: 200 } }}
+      search={search}
+      label={t('ideas')}
+      add={t('addIdea')}
+      onAdd={({ title }) => orpc.ideas.create.call({ title })}
+      empty={t('noIdeas')}
+    />
   )
 }
