@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { findViolations, forbidProblems, openContext, useBrowser } from '../fixtures/browser.ts'
-import { createProject, signInByTerminal, startDevelopment } from '../fixtures/development.ts'
+import { add, createProject, signInByTerminal, startDevelopment } from '../fixtures/development.ts'
 
 useBrowser()
 
@@ -32,9 +32,7 @@ function Idea({ id }: { id: string }) {
 }
 `
 
-/** Starts a new project with the view of one idea. */
-async function startProject() {
-  const project = await createProject({ page: true })
+async function addViewOfIdea(project: string) {
   await writeFile(join(project, 'app/views/idea.tsx'), IDEA)
   const views = join(project, 'app/views.ts')
   const code = await readFile(views, 'utf8')
@@ -42,20 +40,28 @@ async function startProject() {
     views,
     `import { idea } from './views/idea.tsx'\n${code.replace('  ideas,\n', '  ideas,\n  idea,\n')}`,
   )
+}
+
+/** Starts a new project, and opens its page as Ada. */
+async function startProject(change: (project: string) => Promise<void>) {
+  const project = await createProject({ page: true })
+  await change(project)
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const { output } = await startDevelopment(project, { PORT: String(port) })
   await expect.poll(output, { timeout: 120_000 }).toMatch(/Console +http/)
-  return { origin, call: createFetch({ origin }), cookie: await signInByTerminal(origin, output) }
-}
-
-test('the page of a new project lists, adds and deletes, and shows an item at its own path', async () => {
-  const { origin, call, cookie } = await startProject()
+  const cookie = await signInByTerminal(origin, output)
+  const fetch = createFetch({ origin })
+  const call = (method: string, path: string, body?: object) => fetch(method, path, body, { cookie })
   const context = await openContext()
-  forbidProblems(context, origin)
+  const expectStatus = forbidProblems(context, origin)
   const [name = '', value = ''] = cookie.split('=')
   await context.addCookies([{ name, value, url: origin }])
-  const page = await context.newPage()
+  return { origin, call, expectStatus, page: await context.newPage() }
+}
+
+test('the page of a new project lists, adds, edits, searches and deletes, and shows an item at its own path', async () => {
+  const { origin, call, page } = await startProject(addViewOfIdea)
   await page.goto(`${origin}/ideas`)
   await page.getByText('You have no ideas.').waitFor()
   expect(await findViolations(page)).toEqual([])
@@ -66,20 +72,95 @@ test('the page of a new project lists, adds and deletes, and shows an item at it
   await items.getByText('A rain gauge').waitFor()
   expect(await findViolations(page)).toEqual([])
 
-  const { body } = await call('GET', '/api/ideas', undefined, { cookie })
-  const [idea] = (body as { ideas: { id: number }[] }).ideas
-  await page.goto(`${origin}/ideas/${idea?.id}`)
+  await items.getByRole('button', { name: 'Edit' }).click()
+  await items.getByRole('textbox', { name: 'Title' }).fill('A sun dial')
+  expect(await findViolations(page)).toEqual([])
+  await items.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(() => page.evaluate('document.activeElement.title')).toBe('Edit')
+  await call('POST', '/api/ideas', { title: 'A rain gauge' })
+  await items.getByText('A rain gauge').waitFor()
+  await page.getByRole('searchbox').fill('DIAL')
+  await items.getByText('A rain gauge').waitFor({ state: 'detached' })
+  await page.reload()
+  await items.getByText('A sun dial').waitFor()
+  expect(await page.getByRole('searchbox').inputValue()).toBe('DIAL')
+  expect(await items.count()).toBe(1)
+
+  await items.getByRole('link', { name: 'A sun dial' }).click()
   await page.getByRole('heading', { name: 'One idea' }).waitFor()
-  await page.getByText('A rain gauge').waitFor()
+  await page.getByText('A sun dial').waitFor()
   const links = page.getByRole('navigation').getByRole('link')
   expect(await links.getByText('One idea').count()).toBe(0)
   expect(await links.filter({ hasText: 'Ideas' }).first().getAttribute('aria-current')).toBe('true')
 
   await page.getByRole('link', { name: 'All ideas' }).click()
-  await items.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('You have no ideas.').waitFor()
+  const last = items.filter({ hasText: 'A sun dial' })
+  await last.getByRole('button', { name: 'Delete' }).click()
+  await last.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
-  await items.getByText('A rain gauge').waitFor()
+  await last.waitFor()
   await page.goBack()
   await page.getByRole('heading', { name: 'One idea' }).waitFor()
+})
+
+test('the page of a shared resource has the lists within an item, and its members', async () => {
+  const { origin, call, page, expectStatus } = await startProject(async (project) => {
+    await add(project, 'gardens', '--shared')
+    await add(project, 'plants', '--of', 'gardens')
+  })
+  expectStatus(404)
+  const gardens = ['Kitchen garden', 'Front yard']
+  for (const title of gardens) await call('POST', '/api/gardens', { title })
+  const open = async (garden: string) => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Gardens' }).first().click()
+    await page.getByRole('link', { name: garden }).click()
+    await page.getByRole('heading', { name: garden, level: 1 }).waitFor()
+  }
+  const newPlant = page.getByRole('textbox', { name: 'Title' })
+  const plants = page.getByRole('list', { name: 'Plants' }).getByRole('listitem')
+  await page.goto(`${origin}/gardens`)
+
+  // A text that is not saved belongs to its garden.
+  await open('Kitchen garden')
+  await newPlant.fill('Basil')
+  await open('Front yard')
+  expect(await newPlant.inputValue()).toBe('')
+  await open('Kitchen garden')
+  expect(await newPlant.inputValue()).toBe('Basil')
+  await page.getByRole('button', { name: 'Add a new plant' }).click()
+  await plants.getByText('Basil').waitFor()
+  expect(new URL(page.url()).pathname).toMatch(/^\/gardens\/\d+$/)
+  expect(await page.title()).toBe('Kitchen garden – Example App')
+  expect(await findViolations(page)).toEqual([])
+
+  await page.getByRole('textbox', { name: 'Share with' }).fill('bob@example.com')
+  await page.getByRole('button', { name: 'Give access' }).click()
+  const bob = page.getByRole('list', { name: 'People with access' }).getByRole('listitem')
+  await bob.getByRole('combobox', { name: 'Role of bob@example.com' }).selectOption('May edit')
+  await page.getByText('The role of bob@example.com has changed.').waitFor()
+  await bob.getByRole('button', { name: 'Remove access' }).click()
+  await page.getByText('Only you have access.').waitFor()
+
+  // Changes by another device while the person edits.
+  const { pathname } = new URL(page.url())
+  const [plant] = ((await call('GET', `/api${pathname}/plants`)).body as { plants: { id: number }[] }).plants
+  await plants.getByRole('button', { name: 'Edit' }).click()
+  await plants.getByRole('textbox', { name: 'Title' }).fill('Thai basil')
+  await call('PATCH', `/api/plants/${plant?.id}`, { title: 'Lemon basil' })
+  await plants.getByText('This was changed elsewhere.').waitFor()
+  expect(await findViolations(page)).toEqual([])
+  await plants.getByRole('button', { name: 'Keep mine' }).click()
+  await plants.getByText('Thai basil').waitFor()
+  await plants.getByRole('button', { name: 'Edit' }).click()
+  await plants.getByRole('textbox', { name: 'Title' }).fill('Holy basil')
+  await call('DELETE', `/api/plants/${plant?.id}`)
+  await plants.getByRole('button', { name: 'Save' }).click()
+  await plants.getByRole('button', { name: 'Save as a new item' }).click()
+  await plants.getByText('Holy basil').waitFor()
+
+  await page.goto(`${origin}${pathname}/plants`)
+  await page.getByRole('heading', { name: 'Plants', level: 1 }).waitFor()
+  await plants.getByText('Holy basil').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Kitchen garden' }).click()
+  await page.getByRole('heading', { name: 'Kitchen garden', level: 1 }).waitFor()
 })

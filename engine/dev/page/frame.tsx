@@ -9,6 +9,7 @@ import { Keys } from './components/keys.tsx'
 import { Loaded, Loading } from './components/loaded.tsx'
 import { Live } from './components/live.tsx'
 import { PlainFrame } from './components/plain-frame.tsx'
+import { useTitleAt } from './components/rows/create-rows.ts'
 import { isOpen, useHasEnded } from './components/session/session.tsx'
 import { SignIn } from './components/session/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
@@ -101,20 +102,29 @@ function Content({ session }: { session: Session | null }) {
   )
 }
 
-/** The way to a view within an item: links to the views at the beginnings of the address. */
+/** The way to a view within an item: the views and the items at the beginnings of the address. */
 function Path({ location }: { location: string }) {
-  const { languageOf } = useAppLanguage()
-  const find = useFindView()
   const parts = location.split('/')
-  const above = parts.flatMap((_, index) => (index > 1 ? (find(parts.slice(0, index).join('/')) ?? []) : []))
   return (
     <p className="path">
-      {above.map(({ view: { texts, title }, href }) => (
-        <Link key={href} href={href}>
-          {languageOf(texts).t(title)}
-        </Link>
+      {parts.slice(2).map((_, index) => (
+        <PathPart key={index} href={parts.slice(0, index + 2).join('/')} />
       ))}
     </p>
+  )
+}
+
+function PathPart({ href }: { href: string }) {
+  const { languageOf } = useAppLanguage()
+  const found = useFindView()(href)
+  const text = useTitleAt(href) ?? (found && languageOf(found.view.texts).t(found.view.title))
+  if (text === undefined) return null
+  return found ? (
+    <Link href={href}>
+      <bdi>{text}</bdi>
+    </Link>
+  ) : (
+    <bdi>{text}</bdi>
   )
 }
 

@@ -1,5 +1,3 @@
-import { type ReactNode, useId } from 'react'
-
 import { useLocation } from 'wouter'
 
 import type { View } from '../definition.ts'
@@ -13,13 +11,13 @@ interface Props {
 }
 
 /** The content of a view with its title, as a part of another view. */
-export function ViewSection({ view, parameters }: Props): ReactNode {
+export function ViewSection({ view, parameters }: Props) {
   const { languageOf } = useAppLanguage()
-  const titleId = useId()
   const language = languageOf(view.texts)
   return (
-    <section aria-labelledby={titleId}>
-      <h2 id={titleId}>{language.t(view.title)}</h2>
+    // Without a name, because the list in the view is a region with the same name.
+    <section>
+      <h2>{language.t(view.title)}</h2>
       <LanguageContext value={language}>
         <view.Content {...parameters} />
       </LanguageContext>

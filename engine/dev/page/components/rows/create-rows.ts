@@ -1,3 +1,4 @@
+import { skipToken, useQuery } from '@tanstack/react-query'
 import type { CallContext } from 'tallystick-contract'
 
 import { queryClient } from '../../api.ts'
@@ -13,12 +14,25 @@ interface CallOptions {
   context: CallContext
 }
 
+/** The queries of the titles of items, by the path of the list. */
+const titleQueries = new Map<
+  string,
+  (id: string) => { queryKey: unknown[]; queryFn: () => Promise<string> }
+>()
+
+/** Returns the title of the item at an address such as `/gardens/7`. Undefined if there is none. */
+export function useTitleAt(href: string) {
+  const [, list = '', id = ''] = /^(.+)\/([^/]+)$/.exec(href) ?? []
+  const query = titleQueries.get(list)?.(id)
+  return useQuery(query ?? { queryKey: ['title'], queryFn: skipToken }).data
+}
+
 /** How the page reads and changes the items of a resource. */
 interface RowsOptions<Id extends string | number, Item extends { id: Id }, Name extends string> {
   /** The path of the list. An item has the path `/ideas/7`. */
   path: string
   /** The names of the fields that a person edits. The first one is the title. */
-  fields: readonly Name[]
+  fields: readonly [Name, ...Name[]]
   /** The name of the text about deleted items. The text receives their `count`. */
   deleted: string
   /** The key of the queries that show items: `orpc.ideas.key()`. */
@@ -58,6 +72,7 @@ export function createRows<Id extends string | number, Item extends { id: Id }, 
     Object.fromEntries(fields.map((name) => [name, textOf(Reflect.get(item, name))])) as FieldValues<Name>
   const isSame = (a: object, b: object) =>
     fields.every((name) => textOf(Reflect.get(a, name)) === textOf(Reflect.get(b, name)))
+  const [title] = fields
   const elementOf = (id: Id) => `${path.slice(1)}-${id}`
   const edits = createDrafts<Id, Edit<Tagged<Item>, FieldValues<Name>>>(({ base, fields: written }) =>
     isSame(base, written),
@@ -67,6 +82,10 @@ export function createRows<Id extends string | number, Item extends { id: Id }, 
     send: (id) => remove(id, { context: { keepalive: true } }),
     elementOf,
   })
+  titleQueries.set(path, (id) => ({
+    queryKey: [...key, 'title', id],
+    queryFn: async () => valuesOf(await calls.get(id as Id))[title],
+  }))
   return {
     ...calls,
     path,

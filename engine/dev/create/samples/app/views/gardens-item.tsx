@@ -16,6 +16,7 @@ import { orpc } from '../api.ts'
 
 const texts = createTexts({
   garden: 'Garden',
+  sharing: 'Sharing',
   shareGarden: 'Give access',
   shareExplanation: 'The person sees the garden after signing in with this address.',
   roleEditor: 'May edit',
@@ -47,18 +48,25 @@ function Garden({ id }: { id: number }) {
       {({ mine, can }) => (
         <>
           <ViewsWithin />
-          {can.SHARE_GARDEN && <GardenMembers id={id} />}
+          {can.SHARE_GARDEN && (
+            <section aria-label={t('sharing')}>
+              <h2>{t('sharing')}</h2>
+              <GardenMembers id={id} />
+            </section>
+          )}
           {!mine && (
-            <ConfirmButton
-              action={t('leaveGarden')}
-              onConfirm={async () => {
-                await orpc.gardens.leave.call({ id })
-                await refresh()
-                navigate('/gardens')
-              }}
-            >
-              <p>{t('leaveExplanation')}</p>
-            </ConfirmButton>
+            <section>
+              <ConfirmButton
+                action={t('leaveGarden')}
+                onConfirm={async () => {
+                  await orpc.gardens.leave.call({ id })
+                  navigate('/gardens')
+                  await refresh()
+                }}
+              >
+                <p>{t('leaveExplanation')}</p>
+              </ConfirmButton>
+            </section>
           )}
         </>
       )}
