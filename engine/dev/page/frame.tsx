@@ -16,8 +16,8 @@ import { Undo } from './components/undo.tsx'
 import { hasParameters, useDefinition } from './definition.ts'
 import { Header } from './header.tsx'
 import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
-import { TitleContext } from './title.ts'
-import { useFindView } from './view-at.ts'
+import { TitleContext } from './components/views/title.ts'
+import { useFindView } from './components/views/view-at.ts'
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {

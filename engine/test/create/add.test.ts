@@ -424,9 +424,7 @@ describe('the plan of a resource that people share, and of a resource within a p
     for (const name of ['book-projects', 'issues', 'comments'])
       expect(planRemoval(folder, template, name)).toMatchObject({ changed: [] })
     expect(planRemoval(folder, template, 'issues').users).toContain('db/comments.ts')
-    expect(planRemoval(folder, template, 'book-projects').files).toContain(
-      'app/views/book-projects-item.tsx',
-    )
+    expect(planRemoval(folder, template, 'book-projects').files).toContain('app/views/book-projects-item.tsx')
   })
 })
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 
 import { useAppLanguage } from '../../language.tsx'
-import { useFindView, useViewsWithin } from '../../view-at.ts'
+import { useFindView, useViewsWithin } from '../views/view-at.ts'
 import { type FieldsOptions, namesOf } from '../forms/fields.tsx'
 import { Problem } from '../problem.tsx'
 import type { Rows } from './create-rows.ts'

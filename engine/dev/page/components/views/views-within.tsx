@@ -1,8 +1,8 @@
 import { useLocation } from 'wouter'
 
-import type { View } from '../definition.ts'
-import { LanguageContext, useAppLanguage } from '../language.tsx'
-import { useViewsWithin } from '../view-at.ts'
+import type { View } from '../../definition.ts'
+import { LanguageContext, useAppLanguage } from '../../language.tsx'
+import { useViewsWithin } from './view-at.ts'
 
 interface Props {
   view: View

@@ -1,7 +1,7 @@
 import { matchRoute, useRouter } from 'wouter'
 
-import { hasParameters, useDefinition, type View } from './definition.ts'
-import { isOpen, useSession } from './components/session/session.tsx'
+import { hasParameters, useDefinition, type View } from '../../definition.ts'
+import { isOpen, useSession } from '../session/session.tsx'
 
 /** A view at an address, with the values of the parameters in its path. */
 interface ViewAt {

@@ -1,6 +1,6 @@
-import { hasParameters, useDefinition } from '../definition.ts'
-import { accountViews } from '../views.ts'
-import { isOpen, useSession } from './session/session.tsx'
+import { hasParameters, useDefinition } from '../../definition.ts'
+import { accountViews } from '../../views.ts'
+import { isOpen, useSession } from '../session/session.tsx'
 import { ViewSection } from './views-within.tsx'
 
 const ofAccount = new Set<string>(accountViews.map(({ path }) => path))
