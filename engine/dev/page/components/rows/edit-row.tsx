@@ -33,7 +33,7 @@ const explained = ['PRECONDITION_FAILED', 'NOT_FOUND']
  * Edits an item in its place in the list. A change by another device is not overwritten without a decision.
  *
  * @example
- * <Row isEdited><EditRow rows={taskRows} base={edit.base} current={task} fields={fields} /></Row>
+ * <Row isEdited><EditRow rows={ideaRows} base={edit.base} current={idea} fields={fields} /></Row>
  */
 export function EditRow<Id extends string | number, Item extends { id: Id }, Name extends string>({
   rows,

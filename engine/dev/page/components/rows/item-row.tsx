@@ -14,7 +14,7 @@ import { DeleteAction, EditAction, Row, RowActions, RowTitle, useRowTitle } from
  * Returns the attributes of the button that opens the form of an item, and the error if the item could not be loaded.
  *
  * @example
- * const { error, ...opening } = useOpenForm(taskRows, task)
+ * const { error, ...opening } = useOpenForm(ideaRows, idea)
  * <EditAction {...opening} />
  */
 export function useOpenForm<Id extends string | number, Item extends { id: Id }, Name extends string>(
