@@ -9,3 +9,6 @@ export const MAX_FILTERS = 5
 
 /** Maximum length of the value of a filter, and of a header of a call, in characters. */
 export const MAX_TEXT = 200
+
+/** The most people of a request for their addresses. */
+export const MAX_IDS = 100

@@ -1,17 +1,16 @@
 import { isObject } from '@orpc/shared'
 import { ORPCError } from '@orpc/server'
-import { createRestClient, tokens } from 'tallystick-contract/internal'
+import { createRestClient } from 'tallystick-contract/internal'
 
-import type { CallerChoice, CallResult, SamplePerson } from './contract.ts'
-import type { People, ServiceParts } from './people.ts'
+import type { CallerChoice, CallResult } from './contract.ts'
+import type { Credentials, Headers } from './credentials.ts'
+import type { ServiceParts } from './people.ts'
 
 /** Time limit of a call, in milliseconds. */
 const TIMEOUT = 20_000
 
 /** Maximum length of the body of an answer that the console shows, in characters. */
 const MAX_BODY = 262_144
-
-type Headers = Record<string, string>
 
 export interface ConsoleCall {
   operation: string
@@ -21,40 +20,10 @@ export interface ConsoleCall {
 }
 
 /** Creates the function that calls the service over REST, as any REST client does. */
-export function createCalls({ app, settings }: ServiceParts, people: People) {
-  const { host, port, baseUrl } = settings
-  // A service that listens on all addresses also listens on loopback.
-  const isAnyAddress = host === '0.0.0.0' || host === '::'
-  const origin = `http://${isAnyAddress ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
-  /** The headers with the credentials of each caller, kept so that not each call signs in. */
-  const credentials = new Map<string, Promise<Headers>>()
-
-  const createCredentials = async (
-    person: SamplePerson,
-    scopes: CallerChoice['scopes'],
-  ): Promise<Headers> => {
-    const cookie = (await people.signIn(person)).map((line) => line.split(';', 1)[0]).join('; ')
-    if (!scopes) return { cookie }
-    const client = createRestClient({ tokens }, origin, { headers: { cookie } })
-    const { token } = await client.tokens.create({ label: 'Console for developers', scopes, days: 1 })
-    return { authorization: `Bearer ${token}` }
-  }
-
-  const keyOf = ({ person, scopes }: CallerChoice) => [person, ...(scopes ?? [])].join(' ')
-
-  const credentialsOf = (caller: CallerChoice): Promise<Headers> => {
-    const { person, scopes } = caller
-    if (person === null) return Promise.resolve({})
-    const key = keyOf(caller)
-    const known = credentials.get(key) ?? createCredentials(person, scopes)
-    credentials.set(key, known)
-    // The next call tries again.
-    known.catch(() => credentials.delete(key))
-    return known
-  }
-
+export function createCalls({ app, settings: { baseUrl } }: ServiceParts, credentials: Credentials) {
+  const { origin } = credentials
   const send = async ({ operation, input, caller, headers }: ConsoleCall): Promise<CallResult> => {
-    const credentialHeaders = await credentialsOf(caller)
+    const credentialHeaders = await credentials.headersOf(caller)
     // Recorded in `fetch`, because the client returns only the decoded output, without status and headers.
     let result: CallResult | undefined
     const client: unknown = createRestClient(app.contract, origin, {
@@ -108,7 +77,7 @@ export function createCalls({ app, settings }: ServiceParts, people: People) {
     const result = await send(call)
     if (result.status !== 401 || caller.person === null) return result
     // The session or the token has ended, for example by a revocation.
-    credentials.delete(keyOf(caller))
+    credentials.forget(caller)
     return send(call)
   }
 }

@@ -1,9 +1,10 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 
-import { LAST_PAGE, MAX_FILTERS, MAX_TEXT } from './bounds.ts'
+import { LAST_PAGE, MAX_FILTERS, MAX_IDS, MAX_TEXT } from './bounds.ts'
 import { jobsContract } from './jobs-contract.ts'
-import { RecordedRequest } from './requests-contract.ts'
+import { liveContractOf } from './live/live-contract.ts'
+import { RecordedBatch } from './requests-contract.ts'
 
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
@@ -182,11 +183,14 @@ export const consoleContract = {
   people: {
     /** Creates a link that signs a sample person in to the page. The link works once, for a minute. */
     signIn: procedure.input(z.object({ person: SamplePerson })).output(z.object({ url: z.url() })),
+    /** Lists the addresses of people by their ids. */
+    emails: procedure
+      .input(z.object({ ids: z.array(z.string().max(MAX_TEXT)).max(MAX_IDS) }))
+      .output(z.array(z.object({ id: z.string(), email: z.string() }))),
   },
-  requests: {
-    /** Records requests until the last watcher leaves. Yields the recorded requests, and then each new request. */
-    watch: procedure.output(eventIterator(z.array(RecordedRequest))),
-  },
+  /** Records requests and live updates until the last watcher leaves. Yields what was recorded, and then what is new. */
+  watch: procedure.output(eventIterator(RecordedBatch)),
+  live: liveContractOf(CallerChoice),
   outbox: {
     /** The newest letters first, at most 100. Null if a mail server sends the e-mails. */
     list: procedure.output(z.array(Letter).nullable()),

@@ -7,7 +7,9 @@ import type { AttributesOf } from '../call/context.ts'
 import { describeFully } from '../telemetry/error-descriptions.ts'
 import { MAX_PATH } from '../telemetry/log.ts'
 import { type RecordedCall, type Recorder, type Recording, recordings } from '../telemetry/recording.ts'
-import type { RecordedRequest } from './requests-contract.ts'
+import { createLiveRecorder, MAX_ENTRIES } from './live/live-recorder.ts'
+import type { LiveEntry } from './live/live-contract.ts'
+import type { RecordedBatch, RecordedRequest } from './requests-contract.ts'
 import { describeValue } from './redaction.ts'
 
 /** Limits of the memory: requests, and the parts of one request. MAX_CALLS is in engine/telemetry/recording.ts. */
@@ -17,26 +19,36 @@ const MAX_STATEMENT = 2000
 
 export interface RequestRecorder extends Recorder {
   /**
-   * Yields the recorded requests, the oldest first, and then each new request. The first watcher starts the recording,
-   * and the last one stops the recording and removes all requests.
+   * Yields the recorded requests and live updates, the oldest first, and then each new one. The first watcher starts the recording,
+   * and the last one stops the recording and removes everything.
    */
-  watch: (signal: AbortSignal | undefined) => AsyncGenerator<RecordedRequest[]>
+  watch: (signal: AbortSignal | undefined) => AsyncGenerator<RecordedBatch>
+  isRecording: () => boolean
+  listStreams: ReturnType<typeof createLiveRecorder>['listStreams']
 }
 
 export function createRecorder(app: App): RequestRecorder {
-  const publisher = new EventPublisher<{ request: RecordedRequest }>()
+  const publisher = new EventPublisher<{ batch: RecordedBatch }>()
   const secrets = operationsWithSecrets(app)
   let requests: RecordedRequest[] = []
+  let entries: LiveEntry[] = []
   /** The recordings of the requests in progress. */
   const open = new Set<Recording>()
 
   const add = (request: RecordedRequest) => {
     requests = [...requests, request].slice(-MAX_REQUESTS)
-    publisher.publish('request', request)
+    publisher.publish('batch', { requests: [request], live: [] })
   }
 
-  const begin = () => {
+  const live = createLiveRecorder((entry) => {
+    entries = [...entries, entry].slice(-MAX_ENTRIES)
+    publisher.publish('batch', { requests: [], live: [entry] })
+  })
+  const isRecording = () => publisher.size > 0
+
+  const begin = (id: string) => {
     const recording: Recording = {
+      id,
       calls: [],
       statements: [],
       statementCount: 0,
@@ -49,13 +61,19 @@ export function createRecorder(app: App): RequestRecorder {
 
   /** Frees the values. Timers of the request can keep the recording itself as their context. */
   const end = (recording: Recording) => {
+    for (const call of recording.calls) Object.assign(call, { input: undefined, outcome: undefined })
     Object.assign(recording, { isOver: true, calls: [], statements: [] })
     open.delete(recording)
   }
 
   return {
+    isRecording,
+    findLiveObserver: () => (isRecording() ? live.observer : undefined),
+    observeStreams: live.observeStreams,
+    listStreams: live.listStreams,
+
     observeStatement: async ({ name, text }, run) => {
-      const recording = recordings.getStore()
+      const recording = recordings.getStore()?.recording
       if (!recording || recording.isOver) return run()
       const start = performance.now()
       let failed = true
@@ -70,8 +88,8 @@ export function createRecorder(app: App): RequestRecorder {
 
     record: (request, response, attributesOf, handle) => {
       // Without a watcher, no request is recorded.
-      if (publisher.size === 0) return handle
-      const recording = begin()
+      if (!isRecording()) return handle
+      const recording = begin(idOf(request))
       const [time, start] = [Date.now(), performance.now()]
       response.once('close', () => {
         // The last watcher has left during the request.
@@ -86,25 +104,23 @@ export function createRecorder(app: App): RequestRecorder {
         end(recording)
       })
       return () => {
-        recordings.run(recording, handle)
+        recordings.run({ recording }, handle)
       }
     },
 
-    recordAttempt: async ({ name, input }, run) => {
-      if (publisher.size === 0) return run()
-      const recording = begin()
+    recordAttempt: async ({ id, name, input }, run) => {
+      if (!isRecording()) return run()
+      const recording = begin(id)
+      const call: RecordedCall = { operation: `jobs.${name}`, input }
+      recording.calls.push(call)
       const [time, start] = [Date.now(), performance.now()]
       try {
-        const result = await recordings.run(recording, run)
-        const { id, outcome } = result
-        const call = {
-          operation: `jobs.${name}`,
-          input,
-          ...('error' in result && { outcome: { error: result.error } }),
-        }
+        const result = await recordings.run({ recording, call }, run)
+        const { outcome } = result
+        if ('error' in result) call.outcome = { error: result.error }
         if (!recording.isOver)
           add({
-            ...describe({ ...recording, calls: [call] }, secrets),
+            ...describe(recording, secrets),
             ...OF_ATTEMPT,
             id,
             time,
@@ -119,14 +135,16 @@ export function createRecorder(app: App): RequestRecorder {
     },
 
     async *watch(signal) {
-      const events = publisher.subscribe('request', { signal, maxBufferedEvents: MAX_REQUESTS })
+      const events = publisher.subscribe('batch', { signal, maxBufferedEvents: MAX_REQUESTS + MAX_ENTRIES })
       try {
-        yield requests
-        for await (const request of events) yield [request]
+        yield { requests, live: entries }
+        yield* events
       } finally {
         await events.return(undefined)
-        if (publisher.size === 0) {
+        if (!isRecording()) {
           requests = []
+          entries = []
+          live.clear()
           for (const recording of open) end(recording)
           // Up to Node 22, an enabled storage makes every promise of the process slower.
           recordings.disable()
@@ -148,10 +166,12 @@ const operationsWithSecrets = ({ resources }: App) =>
     ),
   )
 
+const idOf = ({ id }: IncomingMessage) => (typeof id === 'string' ? id : '')
+
 function describeRequest(request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) {
-  const { id, method = '', url: path = '', headers } = request
+  const { method = '', url: path = '', headers } = request
   return {
-    id: typeof id === 'string' ? id : '',
+    id: idOf(request),
     method,
     path: path.slice(0, MAX_PATH),
     operation: attributesOf(request)?.operation ?? null,

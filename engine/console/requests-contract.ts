@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+import { LiveEntry } from './live/live-contract.ts'
+
 // What the console records of a request or of an attempt of a job.
 
 const RecordedError = z.object({
@@ -59,3 +61,7 @@ export const RecordedRequest = z.object({
   ),
 })
 export type RecordedRequest = z.infer<typeof RecordedRequest>
+
+/** Requests and live updates, the oldest first. */
+export const RecordedBatch = z.object({ requests: z.array(RecordedRequest), live: z.array(LiveEntry) })
+export type RecordedBatch = z.infer<typeof RecordedBatch>

@@ -2,15 +2,20 @@ import { implement, ORPCError } from '@orpc/server'
 
 import { queuesOf } from '../app/resource.ts'
 import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
+import { listEmails } from '../db/accounts/users.ts'
+import { readOnly } from '../db/catalogue.ts'
 import { isServer } from '../db/connection/open.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
+import { createCredentials } from './credentials.ts'
 import { listRows, listTables } from './data.ts'
 import type { ConsoleJobs } from './jobs.ts'
+import { listTopics } from './live/live-recorder.ts'
 import type { Outbox } from './outbox.ts'
 import { type People, samplePeople, type ServiceParts } from './people.ts'
 import { describeProcedures, validateInput } from './procedures.ts'
 import type { RequestRecorder } from './recorder.ts'
+import { createStreams } from './live/streams.ts'
 
 export interface ConsoleParts extends ServiceParts {
   recorder: RequestRecorder
@@ -25,7 +30,13 @@ export interface ConsoleParts extends ServiceParts {
 export function createConsoleRouter(parts: ConsoleParts) {
   const { app, settings, db, notifications, recorder, people, outbox, jobs, signInUrl } = parts
   const os = implement(consoleContract)
-  const call = createCalls(parts, people)
+  const credentials = createCredentials(parts, people)
+  const call = createCalls(parts, credentials)
+  const streams = createStreams({
+    app,
+    credentials,
+    findStream: (request) => recorder.listStreams().find((stream) => stream.request === request)?.id,
+  })
   // On demand, because the conversion of all schemas takes time.
   let described: ReturnType<typeof describeProcedures> | undefined
   const listProcedures = () => (described ??= describeProcedures(app))
@@ -64,9 +75,26 @@ export function createConsoleRouter(parts: ConsoleParts) {
           throw new ORPCError('CONFLICT', { message: 'BASE_URL is not an address at localhost' })
         return { url: signInUrl(people.createLink(person)) }
       }),
+      emails: os.people.emails.handler(({ input: { ids } }) => readOnly(db, (tx) => listEmails(tx, ids))),
     },
-    requests: {
-      watch: os.requests.watch.handler(({ signal }) => recorder.watch(signal)),
+    watch: os.watch.handler(async function* ({ signal }) {
+      try {
+        yield* recorder.watch(signal)
+      } finally {
+        if (!recorder.isRecording()) streams.closeAll()
+      }
+    }),
+    live: {
+      topics: os.live.topics.handler(() => listTopics(app)),
+      streams: os.live.streams.handler(() =>
+        recorder.listStreams().map((stream) => ({ ...stream, isOfConsole: streams.has(stream.id) })),
+      ),
+      open: os.live.open.handler(async ({ input: { input, caller } }) => ({
+        stream: await streams.open(input, caller),
+      })),
+      close: os.live.close.handler(({ input }) => {
+        streams.close(input.stream)
+      }),
     },
     outbox: { list: os.outbox.list.handler(() => outbox.list()) },
     jobs: {

@@ -23,7 +23,7 @@ export async function observeCall<Output extends { output: unknown }>(
   const tracer = tracing
   const run = tracer ? () => tracer.procedure(path, check) : check
   // Set for a request that the console for developers records.
-  const recording = recordings.getStore()
+  const recording = recordings.getStore()?.recording
   try {
     return await (recording ? recordCall(recording, { operation, input, context }, run) : run())
   } catch (error) {

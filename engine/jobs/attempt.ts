@@ -33,9 +33,9 @@ const STORE_INTERVAL = 1000
  * A handler that ignores the signal continues, but its result is ignored.
  */
 export function runAttempt(...parameters: Parameters<typeof runAndStore>): Promise<JobAttempt> {
-  const [{ recorder }, , , { name, data }] = parameters
+  const [{ recorder }, , , { id, name, data }] = parameters
   const run = () => runAndStore(...parameters)
-  return recorder?.recordAttempt({ name, input: data.input }, run) ?? run()
+  return recorder?.recordAttempt({ id, name, input: data.input }, run) ?? run()
 }
 
 async function runAndStore(

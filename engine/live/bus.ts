@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 
+import type { FindLiveObserver } from '../call/live-observer.ts'
 import type { Notifications } from '../db/connection/notifications.ts'
 
 /**
@@ -38,7 +39,11 @@ export interface Bus {
 export const announce = ({ notify }: Pick<Notifications, 'notify'>, keys: readonly string[]) =>
   notify(['operator', ...keys].join(' '))
 
-export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
+export function createBus(
+  { notify, listen }: Notifications,
+  log: Logger,
+  findObserver: FindLiveObserver = () => undefined,
+): Bus {
   const sender = randomUUID()
   const subscriptions = new Map<string, Set<() => void>>()
   /** The changes to announce. The value tells whether the key has changed more than once. */
@@ -80,8 +85,10 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
 
   const stopListening = listen({
     receive(payload) {
-      const [from, ...keys] = payload.split(' ')
-      if (from !== sender) dispatch(keys)
+      const [from = '', ...keys] = payload.split(' ')
+      if (from === sender) return
+      findObserver()?.received(from, keys)
+      dispatch(keys)
     },
     connected() {
       if (!isConnected) log.debug('receiving changes of other processes')

@@ -6,6 +6,7 @@ import type { App } from '../app/resource.ts'
 import type { Notifications } from '../db/connection/notifications.ts'
 import type { Caller, Reply } from '../call/caller.ts'
 import type { Context } from '../call/context.ts'
+import type { FindLiveObserver, LiveRecorder } from '../call/live-observer.ts'
 import type { Live, WatchCall } from '../call/live-stream.ts'
 import { requireAccess } from '../guard/access.ts'
 import { type ContextParts, createContext, findCurrentCaller } from '../guard/authentication.ts'
@@ -14,7 +15,8 @@ import { withRetryAfter } from '../guard/open-counts.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { createBus } from './bus.ts'
 import { keyOf, keysOf } from './keys.ts'
-import { createSharedStates, type Source } from './shared-state.ts'
+import { createSharedStates } from './shared-state.ts'
+import type { Source } from './source.ts'
 import { readTags, Stream, type Subscription } from './stream.ts'
 import { createStreamLimits, type Limits } from './stream-limits.ts'
 import { createSources } from './topics.ts'
@@ -27,6 +29,8 @@ interface LiveParts extends Omit<ContextParts, 'live'> {
   settings: ContextParts['settings'] & Limits
   log: Logger
   metrics?: { observeStreams: (count: () => number, isConnected: () => boolean) => void } | undefined
+  /** The recorder of the console for developers. Only in development. */
+  recorder?: LiveRecorder | undefined
   /** Aborted when the service stops. */
   closing: AbortController
 }
@@ -37,9 +41,10 @@ export function createLive(
   notifications: Notifications,
   options: { compareStates?: boolean } = {},
 ): Live {
-  const { app, db, settings, log, metrics, closing } = parts
-  const bus = createBus(notifications, log)
-  const states = createSharedStates(bus, options)
+  const { app, db, settings, log, metrics, recorder, closing } = parts
+  const findObserver: FindLiveObserver = () => recorder?.findLiveObserver()
+  const bus = createBus(notifications, log, findObserver)
+  const states = createSharedStates(bus, { ...options, findObserver })
   const streamLimits = createStreamLimits(settings)
   const streams = new Set<Stream>()
 
@@ -59,6 +64,7 @@ export function createLive(
   }
   closing.signal.addEventListener('abort', closeAll)
   metrics?.observeStreams(streamLimits.count, bus.isConnected)
+  recorder?.observeStreams(streams)
 
   const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
     const { topic, name, isPrivate, contract } = source
@@ -74,7 +80,9 @@ export function createLive(
 
   const live: Live = {
     announce: (topic, ...recipients) => {
-      for (const key of keysOf(topic, recipients)) bus.publish(key)
+      const keys = keysOf(topic, recipients)
+      findObserver()?.announced(topic.name, recipients, keys)
+      for (const key of keys) bus.publish(key)
     },
 
     async open(call) {
@@ -92,8 +100,9 @@ export function createLive(
         verify,
         refuse,
         requireAccess: requireAccessLater,
+        findObserver,
         onClose: () => {
-          streams.delete(stream)
+          if (streams.delete(stream)) findObserver()?.closed(stream)
           for (const unsubscribe of unsubscribes) unsubscribe()
         },
       })
@@ -123,6 +132,7 @@ export function createLive(
         stream.close()
         throw error
       }
+      findObserver()?.opened(stream)
       // A signal that was aborted before the call emits no event.
       if (signal?.aborted) stream.close()
       return stream

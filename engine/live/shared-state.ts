@@ -1,10 +1,10 @@
 import { ORPCError } from '@orpc/client'
 
-import type { LiveUpdate } from '../call/live-stream.ts'
-import type { ProcedureContract } from '../guard/procedure-contract.ts'
+import type { FindLiveObserver, ObservedState } from '../call/live-observer.ts'
 import type { Bus } from './bus.ts'
 import { createReadQueue, KEY_SIZE, type ReadQueue, sleepUntil } from './read-queue.ts'
 import { Snapshot } from './snapshot.ts'
+import type { Source } from './source.ts'
 
 /**
  * Interval at which each state is read even without a change, in milliseconds: a process may have ended between a commit
@@ -25,47 +25,16 @@ const RETRY_DELAY = 1000
 interface Shared {
   bus: Bus
   queue: ReadQueue
+  findObserver: FindLiveObserver
   /** Whether each state is read every COMPARE_INTERVAL, even without a change. */
   compareStates: boolean
-}
-
-/** Where a state comes from. */
-export interface Source {
-  /** The name of the topic. */
-  topic: string
-  /** The parent whose rows the state shows, by the name of the field in the input. */
-  of?: LiveUpdate['of'] | undefined
-  /** Names the state in event ids: the topic, and the parent. */
-  name: string
-  /** Whether only a signed-in caller may receive the topic. */
-  isPrivate: boolean
-  /** The contract of the procedure that reads the state, which declares who may receive the topic. */
-  contract: ProcedureContract
-  /** Identifies the state. Streams with the same id share the state. */
-  id: string
-  /** The account that reads the state. Empty for a state that everyone reads. */
-  account: string
-  /** Maximum number of states with the same key, if callers choose the states. */
-  maxStates?: number | undefined
-  /** The key of the changes of the caller's own data. */
-  key: string
-  /** The key of the changes of the parent. */
-  parentKey?: string | undefined
-  /** The key of the changes for the caller's address, for example of memberships. */
-  addressKey?: string | undefined
-  /**
-   * Returns further keys of the changes that may affect the state: of other accounts and of parents. Called before each
-   * read, because memberships change.
-   */
-  otherKeys?: (() => Promise<readonly string[]>) | undefined
-  read: () => Promise<unknown>
 }
 
 /**
  * The current state of one topic, for all streams of this process that need the same state. One read runs at a time. All
  * changes during a read share the next read.
  */
-class SharedState {
+class SharedState implements ObservedState {
   snapshot: Snapshot | undefined
   /** The error of the last read, if the caller may not read the state of the parent. The snapshot then has the state null. */
   refusal: Error | undefined
@@ -73,6 +42,7 @@ class SharedState {
   readonly #source
   readonly #bus
   readonly #queue
+  readonly #findObserver
   readonly #compareStates
   #subscriptions = new Map<string, () => void>()
   /** Number of changes with the keys of the source and of the parent. */
@@ -89,13 +59,28 @@ class SharedState {
   #nextRead: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(source: Source, { bus, queue, compareStates }: Shared) {
+  constructor(source: Source, { bus, queue, findObserver, compareStates }: Shared) {
     this.#source = source
     this.#queue = queue
+    this.#findObserver = findObserver
     this.#bus = bus
     this.#compareStates = compareStates
     this.#subscribe([])
   }
+
+  get topic() {
+    return this.#source.topic
+  }
+
+  get of() {
+    return this.#source.of
+  }
+
+  get hasSecrets() {
+    return this.#source.contract.meta.secrets === true
+  }
+
+  isReadAfter = (key: string) => this.#subscriptions.has(key)
 
   /**
    * Reads the state. The read begins after the call, or joins a read that has not begun yet. Does not wait for later
@@ -150,14 +135,21 @@ class SharedState {
 
   async #read(since: number) {
     const { topic, of, otherKeys } = this.#source
-    const others = await otherKeys?.()
-    // All streams have left.
-    if (this.streams.size === 0) return
-    // After a refusal, the state has no subscription to the parent, and access may have returned.
-    if (others ?? this.refusal) this.#subscribe(others ?? [])
-    const changes = this.#changes
-    const state = await this.#readState()
-    this.#accept(new Snapshot({ topic, ...(of && { of }), state }, since), changes)
+    const endRead = this.#findObserver()?.reading(this)
+    try {
+      const others = await otherKeys?.()
+      // All streams have left.
+      if (this.streams.size === 0) return
+      // After a refusal, the state has no subscription to the parent, and access may have returned.
+      if (others ?? this.refusal) this.#subscribe(others ?? [])
+      const changes = this.#changes
+      const state = await this.#readState()
+      const isNew = this.#accept(new Snapshot({ topic, ...(of && { of }), state }, since), changes)
+      endRead?.(this.refusal ? 'refused' : isNew ? 'changed' : 'equal')
+    } catch (error) {
+      endRead?.('failed')
+      throw error
+    }
   }
 
   /**
@@ -182,13 +174,15 @@ class SharedState {
   /**
    * Skips an equal snapshot after one change, because the last read has seen that change. Does not skip an equal snapshot
    * after several changes: they may have cancelled each other out, and a client may have requested the state in between.
+   * Returns whether the streams receive the snapshot.
    */
   #accept(snapshot: Snapshot, changes: number) {
     const newChanges = changes - this.#readChanges
     this.#readChanges = changes
-    if (snapshot.tag === this.snapshot?.tag && (newChanges < 2 || this.refusal)) return
+    if (snapshot.tag === this.snapshot?.tag && (newChanges < 2 || this.refusal)) return false
     this.snapshot = snapshot
     for (const wake of this.streams) wake()
+    return true
   }
 
   /** Subscribes to the keys of the source and to other keys. */
@@ -216,8 +210,11 @@ const isRefusal = (error: unknown): error is Error =>
 export type { SharedState }
 
 /** The states that the streams of this process need. */
-export function createSharedStates(bus: Bus, { compareStates = true } = {}) {
-  const shared: Shared = { bus, queue: createReadQueue(), compareStates }
+export function createSharedStates(
+  bus: Bus,
+  { compareStates = true, findObserver = () => undefined }: Partial<Omit<Shared, 'bus' | 'queue'>> = {},
+) {
+  const shared: Shared = { bus, queue: createReadQueue(), findObserver, compareStates }
   /** For each key of changes, the states by id. */
   const byKey = new Map<string, Map<string, SharedState>>()
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../call/caller.ts'
+import type { FindLiveObserver, ObservedStream } from '../call/live-observer.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import type { Delivery, LiveStream } from '../call/live-stream.ts'
 import type { SharedState } from './shared-state.ts'
@@ -37,6 +38,7 @@ interface Options {
   refuse: () => Error
   /** Throws the error of the guard if the caller may not read a topic. */
   requireAccess: (contract: ProcedureContract, caller: Caller) => void
+  findObserver: FindLiveObserver
   onClose: () => void
 }
 
@@ -44,7 +46,7 @@ interface Options {
  * The stream of one caller: a live query, not a log of events. The stream remembers only the last snapshot of each
  * topic. A slow reader therefore skips states, and receives the current state when it reads again.
  */
-export class Stream implements LiveStream {
+export class Stream implements LiveStream, ObservedStream {
   /** The topics of the stream. */
   readonly subscriptions: Subscription[] = []
   readonly #options
@@ -54,12 +56,16 @@ export class Stream implements LiveStream {
   /** Whether the caller must be verified, even if nothing is to be delivered. */
   #mustVerify = false
   #isClosed = false
-  readonly #openedAt = performance.now()
+  readonly openedAt = performance.now()
   #wake: () => void = () => undefined
 
   constructor(options: Options) {
     this.#options = options
     this.#caller = options.caller
+  }
+
+  get caller() {
+    return this.#caller
   }
 
   get topics() {
@@ -158,7 +164,9 @@ export class Stream implements LiveStream {
 
   #deliver({ subscription, snapshot }: Pending): Delivery {
     subscription.received = snapshot
-    return { snapshot, id: encodeTags(this.subscriptions), since: Math.max(snapshot.since, this.#openedAt) }
+    const since = Math.max(snapshot.since, this.openedAt)
+    this.#options.findObserver()?.sent(this, subscription.state, snapshot.update, since)
+    return { snapshot, id: encodeTags(this.subscriptions), since }
   }
 
   /**

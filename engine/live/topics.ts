@@ -7,7 +7,7 @@ import type { WatchCall } from '../call/live-stream.ts'
 import type { Resources, Watch } from '../app/resource.ts'
 import { identify } from '../guard/fingerprint.ts'
 import { keyOf, nameOfState } from './keys.ts'
-import type { Source } from './shared-state.ts'
+import type { Source } from './source.ts'
 
 /**
  * Maximum number of different inputs of a topic in the streams of one person. An app can add an input only up to half of

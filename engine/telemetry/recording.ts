@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { AttributesOf, Context } from '../call/context.ts'
+import type { LiveRecorder } from '../call/live-observer.ts'
 import type { StatementObserver } from '../db/connection/observer.ts'
 
 /** A call of a procedure, with its values. */
@@ -17,6 +18,8 @@ const MAX_CALLS = 20
 
 /** What the console for developers (engine/console/) records of a request. */
 export interface Recording {
+  /** The id of the request or of the job. */
+  id: string
   /** The first calls. */
   calls: RecordedCall[]
   /** The first statements, with the duration in milliseconds. */
@@ -33,7 +36,7 @@ export interface Recording {
 }
 
 /** Records requests and attempts of jobs while a developer looks (engine/console/). */
-export interface Recorder {
+export interface Recorder extends LiveRecorder {
   observeStatement: StatementObserver
   /** Returns a function that handles and records a request. Without a developer who looks, returns `handle` itself. */
   record: (
@@ -44,7 +47,7 @@ export interface Recorder {
   ) => () => void
   /** Runs and records an attempt of a job. Without a developer who looks, only runs the attempt. */
   recordAttempt: <Result extends RecordedAttempt>(
-    job: { name: string; input: unknown },
+    job: { id: string; name: string; input: unknown },
     run: () => Promise<Result>,
   ) => Promise<Result>
 }
@@ -57,8 +60,14 @@ export interface RecordedAttempt {
   error?: unknown
 }
 
-/** The recording of the current request. Without a developer who looks, no request has a recording. */
-export const recordings = new AsyncLocalStorage<Recording>()
+/** The recording of the current request, and its current call: a batch has several. */
+export interface CurrentRecording {
+  recording: Recording
+  call?: RecordedCall
+}
+
+/** Without a developer who looks, no request has a recording. */
+export const recordings = new AsyncLocalStorage<CurrentRecording>()
 
 /** Adds a call to a recording, up to a limit. `run` returns the output as the middleware of oRPC does. */
 export async function recordCall<Result extends { output: unknown }>(
@@ -70,7 +79,7 @@ export async function recordCall<Result extends { output: unknown }>(
   const call: RecordedCall = { operation, input }
   recording.calls.push(call)
   try {
-    const result = await run()
+    const result = await recordings.run({ recording, call }, run)
     call.outcome = { output: result.output }
     return result
   } catch (error) {

@@ -5,6 +5,7 @@ import { overviewQuery } from './client.ts'
 import { Connection } from './connection.tsx'
 import { Data } from './data/data.tsx'
 import { Jobs } from './jobs/jobs.tsx'
+import { Live } from './live/live.tsx'
 import { addressOf, type Place, usePlace, type View, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
 import { Procedures } from './procedures/procedures.tsx'
@@ -86,6 +87,7 @@ export function Console() {
 function CurrentView({ place: { view, item, query } }: { place: Place }) {
   if (view === 'procedures') return <Procedures operation={item} />
   if (view === 'requests') return <Requests id={item} />
+  if (view === 'live') return <Live item={item} />
   if (view === 'jobs') return <Jobs id={item} />
   if (view === 'outbox') return <Outbox />
   if (view === 'data') return <Data table={item} query={query} />

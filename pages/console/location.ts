@@ -5,6 +5,7 @@ export const views = {
   start: 'Start here',
   procedures: 'Procedures',
   requests: 'Requests',
+  live: 'Live',
   jobs: 'Jobs',
   outbox: 'Outbox',
   data: 'Data',

@@ -5,7 +5,8 @@ import { startConsole } from '../../engine/test/fixtures/console.ts'
 import { app as letters, arrived } from '../../engine/test/jobs/letters.ts'
 import { app as parcels } from '../../engine/test/jobs/parcels/app.ts'
 import { deliver, weigh } from '../../engine/test/jobs/parcels/jobs.ts'
-import { findViolations, forbidProblems, openContext, overflows, useBrowser } from '../fixtures/browser.ts'
+import { findViolations, overflows, useBrowser } from '../fixtures/browser.ts'
+import { openView } from '../fixtures/console-view.ts'
 
 useBrowser()
 const jobConsole = await startConsole({}, { ...letters, jobs: parcels.jobs })
@@ -14,26 +15,10 @@ const tomorrow = () => new Date(Date.now() + 86_400_000)
 const { enqueue, mail } = createContext(services, {})
 const runDue = (until: Date) => services.worker.runDue(until)
 
-/** Opens a view of a console with its cookie. The test fails if the page has a problem. */
-async function openView(
-  { cookie, origin, root }: Pick<typeof jobConsole, 'cookie' | 'origin' | 'root'>,
-  view: string,
-  options: Parameters<typeof openContext>[0] = {},
-) {
-  const context = await openContext(options)
-  const [name = '', value = ''] = cookie.split('=')
-  await context.addCookies([{ name, value, url: `${root}/` }])
-  forbidProblems(context, origin)
-  const page = await context.newPage()
-  await page.goto(`${root}/#/${view}`)
-  await page.getByRole('navigation').waitFor()
-  return page
-}
-
 test('a dead job shows its error, runs again, and its attempts are requests', async () => {
   const id = await enqueue(deliver, { label: 'dead', then: 'fail' })
   await runDue(tomorrow())
-  const page = await openView(jobConsole, 'jobs')
+  const { page } = await openView(jobConsole, 'jobs')
   await page.getByText('Dead 1').click()
 
   await page.getByRole('link', { name: 'deliver' }).click()
@@ -58,7 +43,7 @@ test('a waiting e-mail is shown in a frame without scripts', async () => {
     values: { label: 'Box', at: new Date(0) },
   })
 
-  const page = await openView(jobConsole, `jobs/${id}`)
+  const { page } = await openView(jobConsole, `jobs/${id}`)
 
   await page.getByText('To ada@example.com').waitFor()
   const frame = page.locator('iframe')
@@ -71,7 +56,7 @@ test.each([
   ['dark', 390],
 ] as const)('the view is accessible in %s colors with %i pixels', async (colorScheme, width) => {
   const id = await enqueue(weigh, { label: 'waiting' }, { after: tomorrow() })
-  const page = await openView(jobConsole, `jobs/${id}`, { colorScheme, viewport: { width, height: 900 } })
+  const { page } = await openView(jobConsole, `jobs/${id}`, { colorScheme, viewport: { width, height: 900 } })
   await page.getByRole('button', { name: 'Run now' }).waitFor()
 
   expect(await findViolations(page)).toEqual([])
@@ -79,7 +64,7 @@ test.each([
 })
 
 test('an application without jobs has no such view', async () => {
-  const page = await openView(await startConsole(), 'start')
+  const { page } = await openView(await startConsole(), 'start')
 
   await page.getByRole('heading', { name: 'Test library' }).waitFor()
   expect(await page.getByRole('link', { name: 'Jobs' }).count()).toBe(0)

@@ -4,35 +4,16 @@ import { describe, expect, test } from 'vitest'
 import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { startConsole } from '../../engine/test/fixtures/console.ts'
 import { app } from '../../src/app.ts'
-import {
-  findViolations,
-  focusedText,
-  forbidProblems,
-  openContext,
-  overflows,
-  useBrowser,
-} from '../fixtures/browser.ts'
+import { findViolations, focusedText, openContext, overflows, useBrowser } from '../fixtures/browser.ts'
+import { openSignedIn as openConsoleSignedIn, openView as openConsoleView } from '../fixtures/console-view.ts'
 
 useBrowser()
-const { address, client, cookie, origin, root, service } = await startConsole()
+const running = await startConsole()
+const { address, client, origin, root, service } = running
 
-/** Opens a browser context with the cookie of the console. */
-async function openSignedIn(options: Parameters<typeof openContext>[0] = {}) {
-  const context = await openContext(options)
-  const [name = '', value = ''] = cookie.split('=')
-  await context.addCookies([{ name, value, url: `${root}/` }])
-  return context
-}
-
-/** Opens a view of the console. The test fails if the page has a problem. */
-async function openView(view: string, options: Parameters<typeof openContext>[0] = {}) {
-  const context = await openSignedIn(options)
-  const expectStatus = forbidProblems(context, origin)
-  const page = await context.newPage()
-  await page.goto(`${root}/#/${view}`)
-  await page.getByRole('navigation').waitFor()
-  return { page, context, expectStatus }
-}
+const openSignedIn = () => openConsoleSignedIn(running)
+const openView = (view: string, options?: Parameters<typeof openContext>[0]) =>
+  openConsoleView(running, view, options)
 
 const requestCode = (email: string) =>
   service.fetch('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })

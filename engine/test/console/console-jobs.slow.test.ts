@@ -135,7 +135,7 @@ describe.each([
 
   test('appear in the requests, one for each attempt', async () => {
     const abort = new AbortController()
-    const events = await running.client.requests.watch(undefined, { signal: abort.signal })
+    const events = await running.client.watch(undefined, { signal: abort.signal })
     await events.next()
     const id = await addDead()
 
@@ -143,7 +143,7 @@ describe.each([
     while (attempts.length < 3) {
       const { value, done } = await events.next()
       if (done) break
-      attempts.push(...value.filter((request) => request.id === id))
+      attempts.push(...value.requests.filter((request) => request.id === id))
     }
     abort.abort()
 

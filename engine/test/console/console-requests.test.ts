@@ -18,13 +18,13 @@ async function watching<Result>(
   }) => Promise<Result>,
 ) {
   const abort = new AbortController()
-  const events = await client.requests.watch(undefined, { signal: abort.signal })
+  const events = await client.watch(undefined, { signal: abort.signal })
   const recorded = await events.next()
-  const first = recorded.done ? [] : recorded.value
+  const first = recorded.done ? [] : recorded.value.requests
   const next = async (matches: (request: RecordedRequest) => boolean) => {
     for (;;) {
       const result = await events.next()
-      const found = result.done ? undefined : result.value.find(matches)
+      const found = result.done ? undefined : result.value.requests.find(matches)
       if (found) return found
     }
   }
@@ -41,7 +41,7 @@ const ada = { person: 'ada' as const, scopes: null }
 const call = (operation: string, input: unknown = {}) =>
   client.procedures.call({ operation, input, caller: ada, headers: {} })
 
-describe('requests.watch', () => {
+describe('watch', () => {
   test('shows a request with its caller, its statements, its input and its output', async () => {
     const request = await watching(async ({ next }) => {
       await call('shelves.create', { name: 'Recorded' })
@@ -173,7 +173,7 @@ describe('a recording', () => {
     await watching(async ({ next }) => {
       const repeated = async () => {
         for (let index = 0; index < 60; index++) await services.recorder?.observeStatement(statement, run)
-        return recordings.getStore()
+        return recordings.getStore()?.recording
       }
       let work: Promise<unknown> | undefined
       let later: typeof repeated = repeated
@@ -194,8 +194,8 @@ describe('a recording', () => {
     await watching(async () => {
       let work: Promise<unknown> = Promise.resolve()
       record(() => {
-        work = Promise.all(Array.from({ length: 30 }, () => recordOf({ output: 'x' }))).then(() =>
-          recordings.getStore(),
+        work = Promise.all(Array.from({ length: 30 }, () => recordOf({ output: 'x' }))).then(
+          () => recordings.getStore()?.recording,
         )
       })
 
@@ -214,7 +214,7 @@ function record(handle: () => void) {
 
 /** Records a call with an output in the current recording. */
 function recordOf(result: { output: unknown }) {
-  const recording = recordings.getStore()
+  const recording = recordings.getStore()?.recording
   if (!recording) throw new Error('There is no recording')
   const context = { attributes: {} } as Context
   return recordCall(recording, { operation: 'test', input: {}, context }, () => Promise.resolve(result))

@@ -40,19 +40,21 @@ test('metrics and traces have the name of the endpoint, also of a refused reques
 
 test('the console shows the call with its parameters, its status and its statements', async () => {
   const { client, services } = await startConsole({}, withEndpoints({ count }))
-  const events = await client.requests.watch()
+  const events = await client.watch()
   await events.next()
 
   await fetch(`${services.settings.baseUrl}/hooks/ada`, { method: 'POST', body: 'a' })
 
-  expect((await events.next()).value).toMatchObject([
-    {
-      path: '/hooks/ada',
-      operation: 'endpoints.count',
-      status: 200,
-      calls: [{ operation: 'endpoints.count', input: '{"sender":"ada"}', output: '{"status":200}' }],
-      statementCount: 1,
-    },
-  ])
+  expect((await events.next()).value).toMatchObject({
+    requests: [
+      {
+        path: '/hooks/ada',
+        operation: 'endpoints.count',
+        status: 200,
+        calls: [{ operation: 'endpoints.count', input: '{"sender":"ada"}', output: '{"status":200}' }],
+        statementCount: 1,
+      },
+    ],
+  })
   await events.return(undefined)
 })

@@ -14,12 +14,14 @@ import { Segments } from './segments.tsx'
 interface Props {
   procedure: ProcedureDescription
   state: DraftState
+  /** What the button says. */
+  action?: string
   isPending: boolean
   onRun: () => void
 }
 
 /** The form that calls a procedure. Ctrl+Enter in any field also calls. */
-export function CallForm({ procedure, state, isPending, onRun }: Props) {
+export function CallForm({ procedure, state, action = 'Run', isPending, onRun }: Props) {
   const { draft, change, parsed } = state
   const { data: overview } = useQuery(overviewQuery)
   const issues = useIssues(procedure.operation, parsed, draft.isEdited)
@@ -58,7 +60,7 @@ export function CallForm({ procedure, state, isPending, onRun }: Props) {
         <HeaderFields procedure={procedure} draft={draft} change={change} />
         <div className="row">
           <button type="submit" aria-busy={isPending} aria-keyshortcuts="Control+Enter">
-            Run
+            {action}
           </button>
           <small className="muted">
             <kbd>Ctrl</kbd> <kbd>Enter</kbd>

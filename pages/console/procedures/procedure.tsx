@@ -4,6 +4,7 @@ import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { Answer } from './answer.tsx'
 import { CallForm } from './call-form.tsx'
 import { client } from '../client.ts'
+import { addressOf } from '../location.ts'
 import { headersOf, lastTags, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
 import { Facts, Reference } from './reference.tsx'
@@ -45,10 +46,17 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
         {isStream ? (
           <section>
             <h3>Call</h3>
-            <p>
-              The answer of this procedure is a stream of events, which the console does not show. Call the
-              procedure from TypeScript:
-            </p>
+            {operation === 'live.watch' ? (
+              <p>
+                The answer of this procedure is a stream of events.{' '}
+                <a href={addressOf('live', 'open')}>Open a stream, and see its events</a>
+              </p>
+            ) : (
+              <p>
+                The answer of this procedure is a stream of events, which the console does not show. Call the
+                procedure from TypeScript:
+              </p>
+            )}
           </section>
         ) : (
           <CallForm procedure={procedure} state={state} isPending={call.isPending} onRun={run} />

@@ -1,21 +1,25 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { LiveEntry } from '../../../engine/console/live/live-contract.ts'
+import type { RecordedBatch, RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { client, isUnreachable, RETRY_DELAY } from '../client.ts'
 
-/** The number of requests that the page keeps. */
+/** The numbers of requests and of live updates that the page keeps. */
 const MAX_REQUESTS = 500
+const MAX_ENTRIES = 1000
 
 export interface Recording {
   /** The newest request first. */
   requests: readonly RecordedRequest[]
+  /** The newest live update first. */
+  entries: readonly LiveEntry[]
   isRecording: boolean
   /** The error of the last attempt, if another attempt needs a person. */
   error: unknown
 }
 
 // The state of the module: the requests stay visible after a change of the view.
-let recording: Recording = { requests: [], isRecording: false, error: undefined }
+let recording: Recording = { requests: [], entries: [], isRecording: false, error: undefined }
 /** Requests up to this time are not shown again. */
 let clearedAt = 0
 const listeners = new Set<() => void>()
@@ -33,7 +37,12 @@ function subscribe(listener: () => void) {
 }
 
 /** Adds requests. A new connection receives the recorded requests again. */
-function add(batch: readonly RecordedRequest[]) {
+function add({ requests, live }: RecordedBatch) {
+  if (requests.length > 0) addRequests(requests)
+  if (live.length > 0) update({ entries: [...live.toReversed(), ...recording.entries].slice(0, MAX_ENTRIES) })
+}
+
+function addRequests(batch: readonly RecordedRequest[]) {
   const known = new Set(recording.requests.map(({ id, time }) => `${id} ${time}`))
   const added = batch.filter(({ id, time }) => time > clearedAt && !known.has(`${id} ${time}`))
   if (added.length === 0) return
@@ -51,8 +60,9 @@ async function watch(signal: AbortSignal) {
   const isOver = () => signal.aborted
   while (!isOver()) {
     try {
-      const batches = await client.requests.watch(undefined, { signal })
-      update({ isRecording: true, error: undefined })
+      const batches = await client.watch(undefined, { signal })
+      // A new connection receives the recorded live updates again. Their numbers are of the process.
+      update({ isRecording: true, error: undefined, entries: [] })
       for await (const batch of batches) add(batch)
     } catch (error) {
       if (!isOver() && !isUnreachable(error)) update({ error })

@@ -1,0 +1,47 @@
+import type { Caller } from './caller.ts'
+import type { LiveUpdate, Recipient } from './live-stream.ts'
+
+/** A state of a topic, which streams with the same principal share. */
+export interface ObservedState {
+  readonly topic: string
+  readonly of?: LiveUpdate['of'] | undefined
+  /** Whether the procedure that reads the state declares secrets in its output. */
+  readonly hasSecrets: boolean
+  /** Whether the state is read after a change with this key. */
+  isReadAfter: (key: string) => boolean
+}
+
+/** An open stream. */
+export interface ObservedStream {
+  readonly caller: Caller | undefined
+  /** In milliseconds since the start of the process. */
+  readonly openedAt: number
+  readonly subscriptions: readonly { readonly state: ObservedState }[]
+}
+
+/** `equal`: the state is the same as before, so that nothing is sent. `refused`: the caller may not read the parent. */
+export type ReadOutcome = 'changed' | 'equal' | 'refused' | 'failed'
+
+/** Observes the live updates of a process while a developer looks (engine/console/). */
+export interface LiveObserver {
+  /** Called before the streams learn of the change. */
+  announced: (topic: string, recipients: readonly Recipient[], keys: readonly string[]) => void
+  /** Called before the streams learn of a change of another process, of a command for operators, or of the database. */
+  received: (sender: string, keys: readonly string[]) => void
+  opened: (stream: ObservedStream) => void
+  closed: (stream: ObservedStream) => void
+  /** Called when a read of a state begins. Returns the function to call when the read has ended. */
+  reading: (state: ObservedState) => (outcome: ReadOutcome) => void
+  /** `since`: when the change was noticed, or the stream was opened, in milliseconds since the start of the process. */
+  sent: (stream: ObservedStream, state: ObservedState, update: LiveUpdate, since: number) => void
+}
+
+/** Returns the observer, or undefined while no developer looks. */
+export type FindLiveObserver = () => LiveObserver | undefined
+
+/** Records the live updates of a process. */
+export interface LiveRecorder {
+  findLiveObserver: FindLiveObserver
+  /** Passes the open streams of the process, a set that changes. */
+  observeStreams: (streams: ReadonlySet<ObservedStream>) => void
+}

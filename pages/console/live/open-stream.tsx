@@ -1,0 +1,44 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+
+import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import { client, proceduresQuery } from '../client.ts'
+import { addressOf } from '../location.ts'
+import { Loaded, Problem } from '../problem.tsx'
+import { CallForm } from '../procedures/call-form.tsx'
+import { useDraft } from '../procedures/drafts.ts'
+
+/** The form that opens `live.watch`, the same as in the procedures. */
+export function OpenStream() {
+  const query = useQuery(proceduresQuery)
+  return (
+    <Loaded query={query}>
+      {(procedures) => {
+        const watch = procedures.find(({ operation }) => operation === 'live.watch')
+        return watch && <StreamForm procedure={watch} />
+      }}
+    </Loaded>
+  )
+}
+
+/** Opens a stream, and then shows the stream. The service keeps the stream open until a person closes it, or the console. */
+function StreamForm({ procedure }: { procedure: ProcedureDescription }) {
+  const state = useDraft(procedure)
+  const { draft, change, parsed } = state
+  const open = useMutation({
+    mutationFn: (input: unknown) => client.live.open({ input, caller: draft.caller }),
+    onSuccess: ({ stream }) => {
+      location.hash = addressOf('live', stream)
+    },
+  })
+  const run = () => {
+    change({ isEdited: true })
+    if (parsed.isValid && !open.isPending) open.mutate(parsed.input)
+  }
+  return (
+    <>
+      <Problem error={open.error} onRetry={run} />
+      <h2>Open a stream</h2>
+      <CallForm procedure={procedure} state={state} action="Open" isPending={open.isPending} onRun={run} />
+    </>
+  )
+}

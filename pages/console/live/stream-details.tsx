@@ -1,0 +1,134 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+
+import type { LiveEntry, LiveStream, SentEvent } from '../../../engine/console/live/live-contract.ts'
+import { client } from '../client.ts'
+import { Code, prettyJson } from '../copy.tsx'
+import { formatDate, formatDuration, formatSize, formatTime } from '../format.ts'
+import { addressOf } from '../location.ts'
+import { Problem } from '../problem.tsx'
+import { AnnouncementTable } from './announcements.tsx'
+import { effectOn, isAnnounced, isSent, topicsQuery } from './streams.ts'
+
+interface Props {
+  id: string
+  /** Undefined after the end of the stream. */
+  stream: LiveStream | undefined
+  isLoading: boolean
+  /** The newest first. */
+  entries: readonly LiveEntry[]
+}
+
+/** A stream with its events, and what each announcement led to. */
+export function StreamDetails({ id, stream, isLoading, entries }: Props) {
+  const events = entries.filter(isSent).filter((event) => event.stream === id)
+  return (
+    <>
+      <section aria-label="Stream">
+        <h2>{stream?.topics.map(nameOf).join(', ') ?? (isLoading ? 'Stream' : 'A stream that has ended')}</h2>
+        {stream && <Facts stream={stream} />}
+      </section>
+      {stream && <Why stream={stream} entries={entries} />}
+      <section aria-label="Events">
+        <div className="row head">
+          <h3>Events ({events.length})</h3>
+        </div>
+        {events.length === 0 && <p className="muted">No event while the console was open.</p>}
+        <ol className="statements">
+          {events.map((event, index) => (
+            <li key={events.length - index}>
+              <Event event={event} isOpen={index === 0} />
+            </li>
+          ))}
+        </ol>
+      </section>
+    </>
+  )
+}
+
+const nameOf = ({ topic, of }: { topic: string; of: string | null }) =>
+  of === null ? topic : `${topic} ${of}`
+
+function Facts({ stream }: { stream: LiveStream }) {
+  const { id, person, app, openedAt, request, isOfConsole } = stream
+  const close = useMutation({
+    mutationFn: () => client.live.close({ stream: id }),
+  })
+  return (
+    <>
+      <dl className="facts">
+        <dt>Person</dt>
+        <dd>{[person ?? 'signed out', app && `with the app ${app}`].filter(Boolean).join(' ')}</dd>
+        <dt>Opened</dt>
+        <dd>
+          {formatDate(openedAt)}
+          {isOfConsole ? ', by this console' : request === null && ', before the console'}
+        </dd>
+      </dl>
+      {isOfConsole && (
+        <div className="row pages">
+          <button
+            type="button"
+            className="secondary"
+            aria-busy={close.isPending}
+            onClick={() => {
+              close.mutate()
+            }}
+          >
+            Close the stream
+          </button>
+        </div>
+      )}
+      <Problem error={close.error} />
+    </>
+  )
+}
+
+/** What each announcement led to. Without one, says which procedures announce the topics. */
+function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEntry[] }) {
+  const { data: topics = [] } = useQuery(topicsQuery)
+  const watching = { id: stream.id, topics: stream.topics.map(({ topic }) => topic) }
+  const announced = entries.filter(isAnnounced).filter(({ time }) => time >= stream.openedAt)
+  const silent = topics.filter(
+    ({ name }) => watching.topics.includes(name) && announced.every(({ topic }) => topic !== name),
+  )
+  return (
+    <section aria-label="Announcements">
+      <div className="row head">
+        <h3>What each announcement led to</h3>
+      </div>
+      {silent.map(({ name, announcedBy }) => (
+        <p key={name} className="muted">
+          Nobody has announced <strong>{name}</strong> since then.{' '}
+          {announcedBy.length > 0 ? 'By their contract, these procedures do: ' : 'No procedure declares '}
+          {announcedBy.length === 0 && <code>updates</code>}
+          {announcedBy.map((operation, index) => (
+            <span key={operation}>
+              {index > 0 && ', '}
+              <a href={addressOf('procedures', operation)}>{operation}</a>
+            </span>
+          ))}
+          {announcedBy.length === 0 && ' with this topic; '}
+          {announcedBy.length > 0 && '. A refused call announces nothing. '}
+          <code>context.announce</code> announces a change of other people&apos;s data.
+        </p>
+      ))}
+      {announced.length > 0 && (
+        <AnnouncementTable announced={announced} heading="Effect on this stream">
+          {(each) => effectOn(watching, each, entries)}
+        </AnnouncementTable>
+      )}
+    </section>
+  )
+}
+
+function Event({ event, isOpen }: { event: SentEvent; isOpen: boolean }) {
+  const { time, size, delay, state } = event
+  return (
+    <details open={isOpen}>
+      <summary>
+        {formatTime(time)} {nameOf(event)}, {formatSize(size)}, after {formatDuration(delay)}
+      </summary>
+      <Code text={prettyJson(state ?? 'null')} name="the state" />
+    </details>
+  )
+}
