@@ -23,6 +23,15 @@ const CallerChoice = z.object({
 })
 export type CallerChoice = z.infer<typeof CallerChoice>
 
+export const BuildError = z.object({
+  message: z.string(),
+  /** Lines and columns are from 1. Null for an error of no file. */
+  position: z.object({ file: z.string(), line: z.number(), column: z.number() }).nullable(),
+  /** The line of the source. */
+  text: z.string(),
+})
+export type BuildError = z.infer<typeof BuildError>
+
 const Overview = z.object({
   name: z.string(),
   version: z.string(),
@@ -41,6 +50,8 @@ const Overview = z.object({
   samples: z.array(z.string()),
   /** Whether the application declares jobs or e-mails. */
   hasJobs: z.boolean(),
+  /** The errors of the last build of `tallystick dev`, after which the previous version of the service continues. */
+  buildErrors: z.array(BuildError),
 })
 export type Overview = z.infer<typeof Overview>
 

@@ -1,5 +1,6 @@
 import type { App } from '../app/resource.ts'
 import type { ServiceParts } from './people.ts'
+import { receiveBuildErrors } from './build-errors.ts'
 import { createRecorder } from './recorder.ts'
 import { serveConsole } from './server.ts'
 
@@ -11,6 +12,7 @@ const printAddress = (address: string) =>
 /** Creates the console. `secret` signs its cookies. The recorder observes the database, so the console exists before the services. */
 export function createConsole(app: App, secret: string) {
   const recorder = createRecorder(app)
+  receiveBuildErrors()
   return {
     recorder,
     /** Serves the console until the service stops. Prints the address of the console, and the next address after each use. */

@@ -5,6 +5,7 @@ import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
 import { listEmails } from '../db/accounts/users.ts'
 import { readOnly } from '../db/catalogue.ts'
 import { isServer } from '../db/connection/open.ts'
+import { listBuildErrors } from './build-errors.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
@@ -55,6 +56,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       canSignIn: isAtLocalhost,
       samples: Object.keys(await importSamples(app)),
       hasJobs: queuesOf(app).length > 0,
+      buildErrors: listBuildErrors(),
     })),
     procedures: {
       list: os.procedures.list.handler(listProcedures),

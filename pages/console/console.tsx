@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 
+import { BuildErrors } from './build-errors.tsx'
 import { overviewQuery } from './client.ts'
 import { Connection } from './connection.tsx'
 import { Data } from './data/data.tsx'
@@ -78,6 +79,7 @@ export function Console() {
         <Connection />
       </header>
       <main id="content" ref={main} tabIndex={-1}>
+        <BuildErrors />
         <CurrentView place={place} />
       </main>
     </>

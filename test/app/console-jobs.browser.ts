@@ -34,6 +34,10 @@ test('a dead job shows its error, runs again, and its attempts are requests', as
   const attempt = page.getByRole('region', { name: 'Request', exact: true })
   await attempt.getByText('The address of dead is unknown').waitFor()
   await attempt.getByText('dead', { exact: true }).waitFor()
+  const position = attempt.getByRole('link', { name: /parcels\/jobs\.ts:\d+:\d+$/ })
+  expect(await position.getAttribute('href')).toMatch(/^vscode:\/\/file\/.*\/parcels\/jobs\.ts:\d+:\d+$/)
+  await attempt.getByLabel('Editor').selectOption({ label: 'JetBrains' })
+  await expect.poll(() => position.getAttribute('href')).toMatch(/^idea:\/\/open\?file=.*jobs\.ts&line=\d+/)
 })
 
 test('a waiting e-mail is shown in a frame without scripts', async () => {

@@ -164,3 +164,28 @@ test('the page of a shared resource has the lists within an item, and its member
   await page.getByRole('main').getByRole('link', { name: 'Kitchen garden' }).click()
   await page.getByRole('heading', { name: 'Kitchen garden', level: 1 }).waitFor()
 })
+
+test('the page of a new project shows an error of the build of the service, until the error is repaired', async () => {
+  const project = await createProject({ page: true })
+  const port = await freePort()
+  const { output } = await startDevelopment(project, { PORT: String(port) })
+  expect(output()).toContain('listens on')
+  const page = await (await openContext()).newPage()
+  await page.goto(`http://localhost:${port}/`)
+  await page.getByRole('banner').waitFor()
+  const source = join(project, 'src/app.ts')
+  const code = await readFile(source, 'utf8')
+
+  await writeFile(source, `${code}\nconst broken = (\n`)
+
+  const overlay = page.locator('vite-error-overlay')
+  await overlay.getByText('the build of the service').waitFor({ timeout: 120_000 })
+  await overlay
+    .getByText(/src\/app\.ts/)
+    .first()
+    .waitFor()
+  await page.reload()
+  await overlay.getByText('the build of the service').waitFor()
+  await writeFile(source, code)
+  await overlay.waitFor({ state: 'detached', timeout: 120_000 })
+})

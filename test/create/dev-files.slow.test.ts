@@ -191,6 +191,18 @@ async function loadModules(port: number, path: string, known = new Map<string, n
 }
 
 describe('tallystick dev with a page', { timeout: 300_000 }, () => {
+  test('starts no editor', async () => {
+    const project = await createProject()
+
+    const port = await startDevelopment(project, {})
+
+    const file = encodeURIComponent(join(project, 'src/app.ts'))
+    for (const path of ['/__open-in-editor', '//__open-in-editor', '/@vite/../__open-in-editor'])
+      expect((await get(port, `${path}?file=${file}`)).answer).toMatch(
+        /^HTTP\/1\.1 (404 .*|200 .*<!doctype html>.*)$/is,
+      )
+  })
+
   test.each([
     ['the default DATA_DIR', '.data', '.data'],
     ['a DATA_DIR behind a link, inside of the page', 'link', 'app/public/data'],

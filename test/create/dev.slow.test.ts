@@ -1,8 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createORPCClient } from '@orpc/client'
+import { RPCLink } from '@orpc/client/fetch'
 import { describe, expect, test } from 'vitest'
 
 import { createAccess } from '../../engine/console/access.ts'
+import type { ConsoleClient } from '../../engine/test/fixtures/console.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { createProject, occupy, signInByTerminal, startDevelopment } from '../fixtures/development.ts'
@@ -99,6 +102,37 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
       )
     await expect.poll(output).toMatch(/no code awaits this[^\n]*"path":"\/api\/ideas"/)
     expect(await call('GET', '/api/ideas', undefined, { cookie })).toMatchObject({ body: { ideas: [] } })
+  })
+
+  test('shows the errors of a build in the console, until a build without errors', async () => {
+    const project = await createProject({ page: false })
+    const { output } = await startDevelopment(project, { PORT: String(await freePort()) })
+    const findAddress = () => /Console +(http\S+)/.exec(output())?.[1]
+    await expect.poll(findAddress, { timeout: 120_000 }).toBeDefined()
+    const address = findAddress() ?? ''
+    const { headers } = await fetch(address, { redirect: 'manual' })
+    const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+    const { origin, href } = new URL(headers.get('location') ?? '', address)
+    const client: ConsoleClient = createORPCClient(
+      new RPCLink({ url: `${href}rpc`, headers: { cookie, origin } }),
+    )
+    const listErrors = () => client.overview().then(({ buildErrors }) => buildErrors, String)
+    const source = join(project, 'src/app.ts')
+    const code = await readFile(source, 'utf8')
+
+    await writeFile(source, `${code}\nconst broken = (\n`)
+
+    await expect
+      .poll(listErrors, { timeout: 120_000 })
+      .toEqual([
+        {
+          message: expect.stringContaining('Unexpected'),
+          position: expect.objectContaining({ file: source }),
+          text: '',
+        },
+      ])
+    await writeFile(source, `${code}\nconsole.log('repaired')\n`)
+    await expect.poll(listErrors, { timeout: 120_000 }).toEqual([])
   })
 
   test('says which tables lack a migration, also after a change', async () => {

@@ -8,6 +8,7 @@ import { toErrorMessage } from 'tallystick/internal/db/errors'
 import { loadEnvironmentFiles } from 'tallystick/internal/settings/environment-files'
 import { findAddresses, findFreePort, SERVICE_HOST } from './addresses.ts'
 import { hasPage, requireProject } from './build.ts'
+import { describeBuildError, type ShowBuildErrors } from './build-errors.ts'
 import { bundleOptions } from './bundle.ts'
 import { createMigrationReport } from './migration-report.ts'
 import { requireServableFolder } from './page-folder.ts'
@@ -71,6 +72,7 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
   })
   // The code finds the files beside its sources in the folder of the project.
   const options = bundleOptions(OUTPUT, '../..')
+  let showInPage: ShowBuildErrors | undefined
   const reportMigrations = createMigrationReport((line) => process.stderr.write(`${line}\n`))
   const building = await context({
     ...options,
@@ -82,7 +84,12 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
         name: 'restart',
         setup({ onEnd }) {
           onEnd(async ({ errors }) => {
-            if (errors.length > 0) return
+            const buildErrors = errors.map(describeBuildError)
+            showInPage?.(buildErrors)
+            if (buildErrors.length > 0) {
+              service.send({ buildErrors })
+              return
+            }
             await service.restart()
             void reportMigrations()
           })
@@ -93,10 +100,12 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
   // Before the service, so that the page answers when the service says that it listens.
   if (servicePort !== undefined) {
     const { servePage } = await import('./serve-page.ts')
-    await servePage({ host, port, servicePort, baseUrl, dataDir }).catch(async (error: unknown) => {
-      await building.dispose()
-      throw error
-    })
+    showInPage = await servePage({ host, port, servicePort, baseUrl, dataDir }).catch(
+      async (error: unknown) => {
+        await building.dispose()
+        throw error
+      },
+    )
     process.stdout.write(`The page is at ${host}:${port}\n`)
   }
   // Vite would end the process before the service has stopped.

@@ -4,6 +4,7 @@ import { createServer, type ProxyOptions } from 'vite'
 
 import { matchesPath } from '../../app/paths.ts'
 import { findFreePort, SERVICE_HOST } from './addresses.ts'
+import { createErrorOverlay } from './build-errors.ts'
 import { createServedFiles } from './served-files.ts'
 import { readPagePaths, viteConfig } from './vite.ts'
 
@@ -17,7 +18,7 @@ interface PageOptions {
 
 /**
  * Serves the sources of the page, for development. Forwards all other requests to the service at a port of this machine,
- * also requests for files of DATA_DIR.
+ * also requests for files of DATA_DIR. Returns the function that shows build errors of the service in the page.
  */
 export async function servePage({ host, port, servicePort, baseUrl, dataDir }: PageOptions) {
   const isPath = createPathCheck()
@@ -64,6 +65,7 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
     await findFreePort(host, port)
     throw error
   }
+  return createErrorOverlay(vite)
 }
 
 /** Minimum time between two readings of the paths, in milliseconds. */

@@ -31,6 +31,8 @@ export function createService({ file, flags, env, onEnd }: Options) {
   }
   return {
     stop,
+    /** Sends a message to the process, if there is one. */
+    send: (message: object) => child?.connected && child.send(message),
     restart: async () => {
       await stop()
       // The bundle is one file, so that its source map must be enabled before the file is loaded.

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 
 import type { RecordedError, RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { Code, Copy, prettyJson } from '../copy.tsx'
+import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
 import { formatDate, formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
@@ -104,11 +105,17 @@ function Call({ call: { operation, input, output, error }, isFailure }: CallProp
 /** An error with its statement, its stack and its causes. */
 function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolean }) {
   const { code, type, message, statement, stack, cause } = error
+  const position = stack === undefined ? undefined : findPosition(stack)
   return (
     <>
       <p>
         <code>{code ?? type}</code> {message}
       </p>
+      {position && (
+        <p className="row">
+          <SourceLink position={position} /> <EditorSelect />
+        </p>
+      )}
       {statement && <Code text={statement} name="the failed statement" />}
       {stack && (
         <details open={isFailure}>
