@@ -49,6 +49,7 @@ export function createRecorder(app: App): RequestRecorder {
   const begin = (id: string) => {
     const recording: Recording = {
       id,
+      startedAt: performance.now(),
       calls: [],
       statements: [],
       statementCount: 0,
@@ -82,7 +83,8 @@ export function createRecorder(app: App): RequestRecorder {
         failed = false
         return result
       } finally {
-        addStatement(recording, { name, text, duration: performance.now() - start, failed })
+        const duration = performance.now() - start
+        addStatement(recording, { name, text, start: start - recording.startedAt, duration, failed })
       }
     },
 
@@ -90,11 +92,11 @@ export function createRecorder(app: App): RequestRecorder {
       // Without a watcher, no request is recorded.
       if (!isRecording()) return handle
       const recording = begin(idOf(request))
-      const [time, start] = [Date.now(), performance.now()]
+      const time = Date.now()
       response.once('close', () => {
         // The last watcher has left during the request.
         if (recording.isOver) return
-        const duration = performance.now() - start
+        const duration = performance.now() - recording.startedAt
         add({
           time,
           duration,
@@ -111,9 +113,9 @@ export function createRecorder(app: App): RequestRecorder {
     recordAttempt: async ({ id, name, input }, run) => {
       if (!isRecording()) return run()
       const recording = begin(id)
-      const call: RecordedCall = { operation: `jobs.${name}`, input }
+      const call: RecordedCall = { operation: `jobs.${name}`, input, startedAt: recording.startedAt }
       recording.calls.push(call)
-      const [time, start] = [Date.now(), performance.now()]
+      const time = Date.now()
       try {
         const result = await recordings.run({ recording, call }, run)
         const { outcome } = result
@@ -125,7 +127,7 @@ export function createRecorder(app: App): RequestRecorder {
             id,
             time,
             outcome,
-            duration: performance.now() - start,
+            duration: performance.now() - recording.startedAt,
             operation: call.operation,
           })
         return result
@@ -200,7 +202,7 @@ function addStatement(recording: Recording, statement: Recording['statements'][n
 }
 
 function describe(
-  { calls, statements, statementCount, databaseTime, caller }: Recording,
+  { calls, startedAt, statements, statementCount, databaseTime, caller }: Recording,
   secrets: ReadonlySet<string>,
 ) {
   return {
@@ -209,13 +211,17 @@ function describe(
     databaseTime,
     statementCount,
     statements,
-    calls: calls.map((call) => describeCall(call, secrets.has(call.operation))),
+    calls: calls.map((call) => describeCall(call, startedAt, secrets.has(call.operation))),
   }
 }
 
-function describeCall({ operation, input, outcome }: RecordedCall, hasSecrets: boolean) {
+function describeCall(call: RecordedCall, requestedAt: number, hasSecrets: boolean) {
+  const { operation, input, outcome, startedAt, permittedAt, endedAt = performance.now() } = call
   return {
     operation,
+    start: startedAt - requestedAt,
+    permitted: permittedAt === undefined ? null : permittedAt - requestedAt,
+    end: endedAt - requestedAt,
     input: describeValue(input, false), // `secrets` of a procedure are only in its output
     output: outcome && 'output' in outcome ? describeValue(outcome.output, hasSecrets) : null,
     // The console is only for developers, so that the error has its message.

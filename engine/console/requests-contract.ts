@@ -47,12 +47,24 @@ export const RecordedRequest = z.object({
   databaseTime: z.number(),
   statementCount: z.number(),
   statements: z.array(
-    z.object({ name: z.string(), text: z.string(), duration: z.number(), failed: z.boolean() }),
+    z.object({
+      name: z.string(),
+      text: z.string(),
+      /** From the arrival of the request, in milliseconds. */
+      start: z.number(),
+      duration: z.number(),
+      failed: z.boolean(),
+    }),
   ),
   /** The first calls of procedures: a batch has several. For an attempt of a job, the job with its input. */
   calls: z.array(
     z.object({
       operation: z.string(),
+      /** From the arrival of the request until the call began, in milliseconds: the queue and the body. */
+      start: z.number(),
+      /** The same for the end of the guard. Null if the guard has refused the call, and for a job. */
+      permitted: z.number().nullable(),
+      end: z.number(),
       /** JSON with secrets removed, or null. Cut at a limit. */
       input: z.string().nullable(),
       output: z.string().nullable(),

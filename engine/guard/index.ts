@@ -7,6 +7,7 @@ import { isForeignKeyViolation } from '../db/errors.ts'
 import type { Caller } from '../call/caller.ts'
 import type { Context } from '../call/context.ts'
 import type { Recipient } from '../call/live-stream.ts'
+import { recordings } from '../telemetry/recording.ts'
 import { authenticate, requireAccount, requirePermission } from './access.ts'
 import { announceAfter } from './announcements.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
@@ -109,6 +110,9 @@ async function checkAndHandle<Output>(
     await checkAll(required, db)
     if (items && caller) await requireAcceptedVersion(db, context.headers, caller, items, id)
   }
+  // Set for a call that the console for developers records.
+  const recorded = recordings.getStore()?.call
+  if (recorded) recorded.permittedAt = performance.now()
   try {
     return await announceAfter(context, updates, recipients, (announce) =>
       handle(caller, id, { announce, checkPermissions }),

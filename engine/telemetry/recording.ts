@@ -9,6 +9,10 @@ import type { StatementObserver } from '../db/connection/observer.ts'
 export interface RecordedCall {
   operation: string
   input: unknown
+  /** When the call began, passed the guard, and ended, as `performance.now()` returns times. */
+  startedAt: number
+  permittedAt?: number
+  endedAt?: number
   /** Undefined until the call has ended. */
   outcome?: { output: unknown } | { error: unknown }
 }
@@ -22,8 +26,10 @@ export interface Recording {
   id: string
   /** The first calls. */
   calls: RecordedCall[]
-  /** The first statements, with the duration in milliseconds. */
-  statements: { name: string; text: string; duration: number; failed: boolean }[]
+  /** When the request arrived, as `performance.now()` returns times. */
+  startedAt: number
+  /** The first statements, with start after the request and duration in milliseconds. */
+  statements: { name: string; text: string; start: number; duration: number; failed: boolean }[]
   /** The number and the duration of all statements. */
   statementCount: number
   databaseTime: number
@@ -76,7 +82,7 @@ export async function recordCall<Result extends { output: unknown }>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (recording.isOver || recording.calls.length >= MAX_CALLS) return run()
-  const call: RecordedCall = { operation, input }
+  const call: RecordedCall = { operation, input, startedAt: performance.now() }
   recording.calls.push(call)
   try {
     const result = await recordings.run({ recording, call }, run)
@@ -86,6 +92,7 @@ export async function recordCall<Result extends { output: unknown }>(
     call.outcome = { error }
     throw error
   } finally {
+    call.endedAt = performance.now()
     const { person } = context.attributes
     // The context has the caller already if the attributes have the person.
     const caller = person === undefined ? undefined : await context.caller().catch(() => undefined)

@@ -98,7 +98,7 @@ function CurrentView({ place: { view, item, query } }: { place: Place }) {
 
 /**
  * Moves the focus to the returned element after a change of the view. On narrow screens, also after a change of the item,
- * because the item then replaces the list.
+ * because the item then replaces the list. Not in Requests, where the details have the focus.
  */
 function useFocusAfterChange({ view, item }: Place) {
   const main = useRef<HTMLElement>(null)
@@ -106,7 +106,7 @@ function useFocusAfterChange({ view, item }: Place) {
   useEffect(() => {
     const { view: lastView, item: lastItem } = previous.current
     previous.current = { view, item }
-    if (view === lastView && (item === lastItem || isWide())) return
+    if (view === lastView && (item === lastItem || isWide() || view === 'requests')) return
     main.current?.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [view, item])

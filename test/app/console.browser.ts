@@ -18,6 +18,9 @@ const openView = (view: string, options?: Parameters<typeof openContext>[0]) =>
 const requestCode = (email: string) =>
   service.fetch('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
 
+const callAsAda = (operation: string, input: unknown) =>
+  client.procedures.call({ operation, input, caller: { person: 'ada', scopes: null }, headers: {} })
+
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('the address', () => {
@@ -221,6 +224,57 @@ describe('Requests', () => {
     await button(page, 'books.list').waitFor()
     await button(page, 'Clear').click()
     await page.getByText('Nothing is recorded otherwise.').waitFor()
+  })
+})
+
+describe('A request', () => {
+  test('has an address, and shows where its time went', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    const { headers } = await callAsAda('shelves.create', { name: 'Slow' })
+    const id = headers.find(([name]) => name === 'x-request-id')?.[1] ?? ''
+
+    await page.goto(`${root}/#/requests/${id}`)
+
+    const details = page.getByRole('region', { name: 'Request', exact: true })
+    await details.getByRole('heading', { name: /ms, of which .* ms in the database$/ }).waitFor()
+    const phases = details.getByRole('list', { name: 'Phases' })
+    for (const name of ['Queue and body', 'Guard', 'Procedure', 'Answer'])
+      await phases.getByText(name, { exact: true }).waitFor()
+    await page.goto(`${root}/#/requests/none`)
+    await page.getByText('The request none is not recorded, or no longer.').waitFor()
+  })
+
+  test('is found by status, person and operation', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await callAsAda('shelves.create', { name: 'Found' })
+    await service.fetch('GET', '/api/books')
+    await service.fetch('GET', '/api/shelves')
+    const rows = page.getByRole('table').getByRole('row')
+    await button(page, 'shelves.list').waitFor()
+
+    await page.getByLabel('Status', { exact: true }).selectOption('4xx')
+    await expect.poll(() => rows.count(), PATIENCE).toBe(2)
+    await page.getByLabel('Status', { exact: true }).selectOption('2xx')
+    await page.getByLabel('Person', { exact: true }).selectOption('ada@example.com')
+    await page.getByLabel('Operation', { exact: true }).selectOption('shelves.create')
+
+    await expect.poll(() => rows.count(), PATIENCE).toBe(2)
+    await button(page, 'shelves.create').waitFor()
+  })
+
+  test('is run again by the filled form of its procedure', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await callAsAda('shelves.create', { name: 'Again' })
+    await button(page, 'shelves.create').click()
+
+    await page.getByRole('link', { name: 'Run again' }).click()
+
+    await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Again')
+    await button(page, 'Run').click()
+    await page.getByRole('region', { name: 'Answer' }).getByText('200 OK').waitFor()
   })
 })
 

@@ -64,6 +64,11 @@ describe('watch', () => {
     expect(request.statementCount).toBe(request.statements.length)
     const sum = request.statements.reduce((total, { duration }) => total + duration, 0)
     expect(request.databaseTime).toBeCloseTo(sum)
+    const [{ start, permitted, end } = { start: 0, permitted: 0, end: 0 }] = request.calls
+    const insert = request.statements.find(({ text }) => text.includes('insert into "shelves"'))
+    const times = [0, start, permitted, insert?.start, end, request.duration]
+    expect(times).toEqual(times.toSorted((a, b) => Number(a) - Number(b)))
+    expect(permitted).toBeGreaterThan(start)
   })
 
   test('assigns statements of concurrent requests to their own request', async () => {

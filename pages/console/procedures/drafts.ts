@@ -49,6 +49,22 @@ function createDraft(
   }
 }
 
+/** Fills the form of a procedure with an input as JSON. By default, with the caller that the procedure needs. */
+export function fillDraft(procedure: ProcedureDescription, json: string | null, caller?: CallerChoice) {
+  const fields = fieldsOf(procedure.input)
+  const parsed = parseInput(json ?? '')
+  // A recorded input that is cut at its limit is no JSON.
+  const values = fields && parsed.isValid ? toValues(fields, parsed.input) : undefined
+  const draft = createDraft(procedure, fields)
+  drafts.set(procedure.operation, {
+    ...draft,
+    mode: values ? 'form' : 'json',
+    values: values ?? {},
+    json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),
+    caller: caller ?? draft.caller,
+  })
+}
+
 export interface DraftState {
   draft: Draft
   change: (changes: Partial<Draft>) => void

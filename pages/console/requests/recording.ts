@@ -87,4 +87,8 @@ export function useRecorder() {
 
 export const useRecording = (): Recording => useSyncExternalStore(subscribe, () => recording)
 
-export const findRequest = (id: string) => recording.requests.find((request) => request.id === id)
+/** Returns what names a request in addresses. The attempts of a job have the same id. */
+export const nameOf = ({ id, time, protocol }: RecordedRequest) => (protocol === 'job' ? `${id}:${time}` : id)
+
+export const findRequest = (requests: readonly RecordedRequest[], name: string) =>
+  requests.find((request) => nameOf(request) === name || request.id === name)

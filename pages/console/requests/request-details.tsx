@@ -6,6 +6,8 @@ import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
 import { formatDate, formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
+import { RunAgain } from './run-again.tsx'
+import { Bar, Waterfall } from './waterfall.tsx'
 
 /** The details of a request. The heading receives the focus. */
 export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {
@@ -63,6 +65,8 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
         <dt>Protocol</dt>
         <dd>{protocol}</dd>
       </dl>
+      <RunAgain request={request} />
+      <Waterfall request={request} />
       {calls.map((call, index) => (
         <Call key={`${id} ${index}`} call={call} isFailure={isJob || (status !== null && status >= 500)} />
       ))}
@@ -134,9 +138,8 @@ function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolea
 }
 
 function Statements({ request }: { request: RecordedRequest }) {
-  const { statements, statementCount, databaseTime } = request
+  const { statements, statementCount, databaseTime, duration: total } = request
   if (statementCount === 0) return <p className="muted">No statements.</p>
-  const longest = Math.max(...statements.map(({ duration }) => duration))
   return (
     <>
       <h4>
@@ -146,14 +149,14 @@ function Statements({ request }: { request: RecordedRequest }) {
         <p className="muted">The console has recorded the first {statements.length}.</p>
       )}
       <ol className="statements">
-        {statements.map(({ name, text, duration, failed }, index) => (
+        {statements.map(({ name, text, start, duration, failed }, index) => (
           <li key={index}>
             <p className="row">
               <strong className="grow">{name}</strong>
               {failed && <span className="status failed">failed</span>}
               <span>{formatDuration(duration)}</span>
             </p>
-            <div className="duration" style={{ width: `${longest > 0 ? (duration / longest) * 100 : 0}%` }} />
+            <Bar span={{ start, duration }} total={total} />
             <Code text={text} name="the statement" />
           </li>
         ))}

@@ -3,7 +3,8 @@ import { useRef, useState } from 'react'
 import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
-import { clearRequests, findRequest, useRecording } from './recording.ts'
+import { Choices, isChosen, nothingChosen } from './choices.tsx'
+import { clearRequests, findRequest, nameOf, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
 
@@ -21,20 +22,24 @@ function matches({ id, operation, path, person, app, ...request }: RecordedReque
     .every((word) => text.includes(word))
 }
 
-/** The requests of the service, live. At first, the details of the request with the id are shown. */
+/** The requests of the service, live, with the details of the request with the id. */
 export function Requests({ id }: { id: string }) {
   const { requests, isRecording, error } = useRecording()
   const [paused, setPaused] = useState<readonly RecordedRequest[]>()
   const [filter, setFilter] = useState('')
   const [onlyErrors, setOnlyErrors] = useState(false)
-  const [selected, setSelected] = useState(() => findRequest(id))
+  const [choice, setChoice] = useState(nothingChosen)
   const opener = useRef<HTMLElement>(null)
 
   const all = paused ?? requests
-  const shown = all.filter((request) => (!onlyErrors || isError(request)) && matches(request, filter.trim()))
+  const selected = findRequest(all, id)
+  const shown = all.filter(
+    (request) =>
+      (!onlyErrors || isError(request)) && matches(request, filter.trim()) && isChosen(request, choice),
+  )
   const missed = paused ? requests.filter((request) => !paused.includes(request)).length : 0
   const close = () => {
-    setSelected(undefined)
+    location.hash = addressOf('requests')
     opener.current?.focus()
   }
   return (
@@ -82,13 +87,15 @@ export function Requests({ id }: { id: string }) {
           onClick={() => {
             clearRequests()
             setPaused(paused && [])
-            setSelected(undefined)
+            location.hash = addressOf('requests')
           }}
         >
           Clear
         </button>
       </div>
+      <Choices requests={all} choice={choice} onChange={setChoice} />
       <Problem error={error} />
+      {id && !selected && <p className="muted">The request {id} is not recorded, or no longer.</p>}
       <div className={selected ? 'requests has-detail' : 'requests'}>
         {shown.length > 0 ? (
           <RequestTable
@@ -96,7 +103,7 @@ export function Requests({ id }: { id: string }) {
             selected={selected}
             onSelect={(request, button) => {
               opener.current = button
-              setSelected(request)
+              location.hash = addressOf('requests', nameOf(request))
             }}
           />
         ) : (

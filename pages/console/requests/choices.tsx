@@ -1,0 +1,66 @@
+import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+
+/** What the requests can be filtered by. Each function returns the value of a request. */
+const filters = {
+  status: {
+    label: 'Status',
+    all: 'All statuses',
+    valueOf: ({ status, outcome }: RecordedRequest) =>
+      outcome ?? (status === null ? 'closed' : `${Math.floor(status / 100)}xx`),
+  },
+  person: {
+    label: 'Person',
+    all: 'All people',
+    valueOf: ({ person, protocol }: RecordedRequest) =>
+      person ?? (protocol === 'job' ? 'none' : 'signed out'),
+  },
+  operation: {
+    label: 'Operation',
+    all: 'All operations',
+    valueOf: ({ operation, method, path }: RecordedRequest) => operation ?? `${method} ${path}`,
+  },
+}
+type Name = keyof typeof filters
+
+/** The chosen values. Empty for all. */
+export type Choice = Record<Name, string>
+
+export const nothingChosen: Choice = { status: '', person: '', operation: '' }
+
+const isName = (name: string): name is Name => Object.hasOwn(filters, name)
+const names = Object.keys(filters).filter(isName)
+
+export const isChosen = (request: RecordedRequest, choice: Choice) =>
+  names.every((name) => choice[name] === '' || filters[name].valueOf(request) === choice[name])
+
+interface Props {
+  requests: readonly RecordedRequest[]
+  choice: Choice
+  onChange: (choice: Choice) => void
+}
+
+/** Selects one status class, person and operation of the recorded requests. */
+export const Choices = ({ requests, choice, onChange }: Props) => (
+  <div className="row head choices">
+    {names.map((name) => {
+      const { label, all, valueOf } = filters[name]
+      const values = new Set([...requests.map(valueOf), choice[name]])
+      values.delete('')
+      return (
+        <select
+          key={name}
+          aria-label={label}
+          value={choice[name]}
+          onChange={({ target }) => {
+            onChange({ ...choice, [name]: target.value })
+          }}
+        >
+          <option value="">{all}</option>
+          {[...values].sort().map((value) => (
+            <option key={value}>{value}</option>
+          ))}
+        </select>
+      )
+    })}
+  </div>
+)
