@@ -4,6 +4,9 @@
 export const PAGE_SIZE = 50
 export const LAST_PAGE = 1000
 
+/** The number up to which the rows of a table are counted. */
+export const MAX_TOTAL = 10_000
+
 /** The most filters of a request for rows. */
 export const MAX_FILTERS = 5
 

@@ -155,13 +155,18 @@ const RowsRequest = z.object({
   filters: z.array(Filter).max(MAX_FILTERS),
   /** From 0. */
   page: z.int().min(0).max(LAST_PAGE),
+  /** By default, the highest primary keys first. */
+  sort: z.object({ column: z.string().max(63), isDescending: z.boolean() }).optional(),
 })
+export type RowsRequest = z.infer<typeof RowsRequest>
 
 const Rows = z.object({
   columns: z.array(z.string()),
   /** The values as PostgreSQL writes them, cut at a limit. */
   rows: z.array(z.array(z.string().nullable())),
   hasMore: z.boolean(),
+  /** The number of rows with the filters, counted up to a limit. */
+  total: z.number(),
 })
 export type Rows = z.infer<typeof Rows>
 

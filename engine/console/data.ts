@@ -2,8 +2,8 @@ import { ORPCError } from '@orpc/server'
 
 import * as catalogue from '../db/catalogue.ts'
 import type { Database } from '../db/connection/database.ts'
-import { PAGE_SIZE } from './bounds.ts'
-import type { Filter, Rows, Table } from './contract.ts'
+import { MAX_TOTAL, PAGE_SIZE } from './bounds.ts'
+import type { Rows, RowsRequest, Table } from './contract.ts'
 import { isSecretName, withoutSecretFields } from './redaction.ts'
 
 /** Maximum length of a value, in characters. */
@@ -31,19 +31,15 @@ function describe({ key: _key, schema: _schema, columns, ...table }: catalogue.C
 export const listTables = (db: Database): Promise<Table[]> =>
   catalogue.readOnly(db, async (tx) => (await catalogue.listTables(tx)).map(describe))
 
-interface Request {
-  table: string
-  filters: Filter[]
-  page: number
-}
-
 /** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
-export const listRows = (db: Database, { table: name, filters, page }: Request): Promise<Rows> =>
+export const listRows = (db: Database, { table: name, filters, page, sort }: RowsRequest): Promise<Rows> =>
   catalogue.readOnly(db, async (tx) => {
     const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
     const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
-    // A filter on a hidden column would tell the values of the column.
-    const hidden = filters.find(({ column }) => visible.every(({ name }) => name !== column))
+    // A filter on a hidden column, and its order, would tell the values of the column.
+    const hidden = [...filters, ...(sort ? [sort] : [])].find(({ column }) =>
+      visible.every(({ name }) => name !== column),
+    )
     if (!table || visible.length === 0 || hidden)
       throw new ORPCError('NOT_FOUND', {
         message: `${[name, hidden?.column].filter(Boolean).join('.')} does not exist, or is not shown`,
@@ -52,6 +48,7 @@ export const listRows = (db: Database, { table: name, filters, page }: Request):
       table,
       columns: visible.map(({ name, type }) => ({ name, maxLength: isJson(type) ? MAX_JSON : MAX_VALUE })),
       conditions: filters,
+      sort,
       // One row more than a page, for `hasMore`.
       limit: PAGE_SIZE + 1,
       offset: page * PAGE_SIZE,
@@ -62,6 +59,7 @@ export const listRows = (db: Database, { table: name, filters, page }: Request):
         .slice(0, PAGE_SIZE)
         .map((row) => row.map((value, index) => (isJson(visible[index]?.type) ? showJson(value) : value))),
       hasMore: rows.length > PAGE_SIZE,
+      total: await catalogue.countRows(tx, { table, conditions: filters, limit: MAX_TOTAL }),
     }
   })
 

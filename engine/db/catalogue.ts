@@ -72,30 +72,66 @@ interface RowsQuery {
   /** The selected columns. Each value is a text of at most `maxLength` characters. */
   columns: readonly { name: string; maxLength: number }[]
   conditions: readonly { column: string; operator: 'is' | 'contains'; value: string }[]
+  /** Before the primary key, which orders equal values. */
+  sort?: { column: string; isDescending: boolean } | undefined
   limit: number
   offset: number
 }
 
-/** Lists rows, the highest primary keys first. */
-export async function listRows(db: Database, { table, columns, conditions, limit, offset }: RowsQuery) {
+/** Lists rows, by default the highest primary keys first. */
+export async function listRows(db: Database, { table, columns, conditions, sort, limit, offset }: RowsQuery) {
   const values = columns.map(({ name, maxLength }) => sql`left(${asText(name)}, ${maxLength}::int)`)
-  const filters = conditions.map(({ column, operator, value }) =>
-    operator === 'is'
-      ? sql`${asText(column)} = ${value}`
-      : sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
-  )
-  const order =
+  const key =
     table.key.length > 0 ? table.key.map((column) => sql`${sql.identifier(column)} desc`) : [sql`ctid`]
+  const order = sort
+    ? [
+        sql`${sortable(table, sort.column)} ${sort.isDescending ? sql`desc nulls last` : sql`asc nulls last`}`,
+        ...key,
+      ]
+    : key
   const [row] = await db
     .select({ rows: sql`coalesce(json_agg(listed."values"), '[]')::text`.mapWith(String) })
     .from(
       sql`(select json_build_array(${join(values)}) as "values"
-        from ${sql.identifier(table.schema)}.${sql.identifier(table.name)}
-        where ${sql.join([sql`true`, ...filters], sql` and `)} order by ${join(order)}
+        from ${nameOf(table)} where ${matching(conditions)} order by ${join(order)}
         limit ${limit} offset ${offset}) as listed`,
     )
   return JSON.parse(row?.rows ?? '[]') as (string | null)[][]
 }
+
+/** Counts rows up to a limit, which bounds the time. */
+export async function countRows(
+  db: Database,
+  { table, conditions, limit }: Omit<RowsQuery, 'columns' | 'sort' | 'offset'>,
+) {
+  const [row] = await db
+    .select({ count: sql`count(*)`.mapWith(Number) })
+    .from(sql`(select from ${nameOf(table)} where ${matching(conditions)} limit ${limit}) as counted`)
+  return row?.count ?? 0
+}
+
+const nameOf = ({ schema, name }: CatalogueTable) => sql`${sql.identifier(schema)}.${sql.identifier(name)}`
+
+const matching = (conditions: RowsQuery['conditions']) =>
+  sql.join(
+    [
+      sql`true`,
+      ...conditions.map(({ column, operator, value }) =>
+        operator === 'is'
+          ? sql`${asText(column)} = ${value}`
+          : sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
+      ),
+    ],
+    sql` and `,
+  )
+
+/** Types without an order of their own, whose texts are sorted. */
+const UNSORTED = /^(json|xml|point|line|lseg|box|path|polygon|circle)\b/
+
+const sortable = ({ columns }: CatalogueTable, column: string) =>
+  UNSORTED.test(columns.find(({ name }) => name === column)?.type ?? '')
+    ? asText(column)
+    : sql.identifier(column)
 
 const asText = (column: string) => sql`${sql.identifier(column)}::text`
 

@@ -323,8 +323,20 @@ describe('Data', () => {
     await page.getByLabel('Value').fill('CHARLES')
     await button(page, 'Add filter').click()
 
-    await page.getByText('Rows 1 to 1').waitFor()
+    await page.getByText('Rows 1 to 1 of 1').waitFor()
     await page.getByRole('button', { name: /Remove the filter/ }).click()
+    await button(page, 'email').click()
+    const header = page.getByRole('columnheader', { name: 'email text', exact: true })
+    await expect.poll(() => header.getAttribute('aria-sort'), PATIENCE).toBe('ascending')
+    await button(page, 'email').click()
+    await expect.poll(() => header.getAttribute('aria-sort'), PATIENCE).toBe('descending')
+    const emails = page.getByRole('cell', { name: /@example\.com$/ })
+    await expect
+      .poll(async () => {
+        const shown = await emails.allTextContents()
+        return shown.length > 1 && shown.join() === shown.toSorted().reverse().join()
+      }, PATIENCE)
+      .toBe(true)
     await page.goto(`${root}/#/data/sessions`)
     await page.getByRole('columnheader', { name: 'token hidden' }).waitFor()
     await page.goto(`${root}/#/data/verifications`)

@@ -111,6 +111,52 @@ describe('data.rows', () => {
     },
   )
 
+  test.each(['token', 'missing', 'id; --', 'ctid', 'id desc', ''])(
+    'does not sort by the column %j',
+    async (column) => {
+      const sort = { column, isDescending: false }
+
+      await expect(client.data.rows({ table: 'sessions', filters: [], page: 0, sort })).rejects.toMatchObject(
+        { code: 'NOT_FOUND' },
+      )
+    },
+  )
+
+  test('sorts by a column, with empty values last, and counts the rows with the filters', async () => {
+    for (const id of ['sorted-b', 'sorted-a']) await addPerson(id)
+    const idsOf = async (column: string, isDescending: boolean) => {
+      const filters: Filter[] = [{ column: 'id', operator: 'contains', value: 'sorted-' }]
+      const { columns, rows, total } = await client.data.rows({
+        table: 'users',
+        filters,
+        page: 0,
+        sort: { column, isDescending },
+      })
+      return { ids: rows.map((row) => row[columns.indexOf('id')]), total }
+    }
+    await db.execute(sql`update users set image = 'x' where id = 'sorted-b'`)
+
+    expect(await idsOf('name', false)).toEqual({ ids: ['sorted-a', 'sorted-b'], total: 2 })
+    expect(await idsOf('name', true)).toEqual({ ids: ['sorted-b', 'sorted-a'], total: 2 })
+    expect((await idsOf('image', false)).ids).toEqual(['sorted-b', 'sorted-a'])
+    expect((await idsOf('image', true)).ids).toEqual(['sorted-b', 'sorted-a'])
+  })
+
+  test('sorts by a column whose type has no order', async () => {
+    await db.execute(sql`create table sorted (id int primary key, value json)`)
+    await db.execute(sql`insert into sorted values (1, '{"b":1}'), (2, '{"a":1}')`)
+
+    const { rows } = await client.data.rows({
+      table: 'sorted',
+      filters: [],
+      page: 0,
+      sort: { column: 'value', isDescending: false },
+    })
+
+    expect(rows.map(([id]) => id)).toEqual(['2', '1'])
+    await db.execute(sql`drop table sorted`)
+  })
+
   test('filters by several columns', async () => {
     await addPerson('filter-1')
     await addPerson('filter-2')

@@ -1,20 +1,52 @@
-import type { Rows, Table } from '../../../engine/console/contract.ts'
+import type { Rows, RowsRequest, Table } from '../../../engine/console/contract.ts'
 import { toQuery } from './filters.ts'
 import { addressOf } from '../location.ts'
 
 /** Length of a value that is shown on one line, in characters. */
 const LINE = 48
 
+type Sort = RowsRequest['sort']
+
+interface Props {
+  table: Table
+  rows: Rows
+  sort: Sort
+  onSort: (sort: Sort) => void
+}
+
+/** The next order of a column: ascending, descending, and then the order of the primary key. */
+function nextSort(column: string, sort: Sort): Sort {
+  if (sort?.column !== column) return { column, isDescending: false }
+  return sort.isDescending ? undefined : { column, isDescending: true }
+}
+
 /** The rows of a table. Hidden columns have names, but no values. */
-export function RowTable({ table: { name, columns }, rows }: { table: Table; rows: Rows }) {
+export function RowTable({ table: { name, columns }, rows, sort, onSort }: Props) {
+  const orderOf = (column: string) =>
+    sort?.column !== column ? undefined : sort.isDescending ? 'descending' : 'ascending'
   return (
     <div className="scroll rows" tabIndex={0} role="group" aria-label={`Rows of ${name}`}>
       <table>
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.name} scope="col">
-                {column.name}
+              <th key={column.name} scope="col" aria-sort={orderOf(column.name)}>
+                {column.isHidden ? (
+                  column.name
+                ) : (
+                  <button
+                    type="button"
+                    className="link"
+                    onClick={() => {
+                      onSort(nextSort(column.name, sort))
+                    }}
+                  >
+                    {column.name}
+                    {sort?.column === column.name && (
+                      <span aria-hidden="true">{sort.isDescending ? ' ↓' : ' ↑'}</span>
+                    )}
+                  </button>
+                )}
                 <small>{column.isHidden ? 'hidden' : shortType(column.type)}</small>
               </th>
             ))}

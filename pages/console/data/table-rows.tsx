@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
-import { LAST_PAGE, PAGE_SIZE } from '../../../engine/console/bounds.ts'
+import { LAST_PAGE, MAX_TOTAL, PAGE_SIZE } from '../../../engine/console/bounds.ts'
 import type { Table } from '../../../engine/console/contract.ts'
 import { client } from '../client.ts'
 import { FilterBar } from './filter-bar.tsx'
@@ -14,13 +14,16 @@ function nothingText({ filters, page }: Selection) {
   return filters.length > 0 ? 'No row matches the filters.' : 'The table has no rows.'
 }
 
+const totalText = (total: number) => (total < MAX_TOTAL ? String(total) : `${MAX_TOTAL} or more`)
+
 /** The rows of a table, with filters and pages. */
 export function TableRows({ table, selection }: { table: Table; selection: Selection }) {
   const { name } = table
-  const { filters, page } = selection
+  const { filters, page, sort } = selection
   const query = useQuery({
     queryKey: ['rows', name, selection],
-    queryFn: ({ signal }) => client.data.rows({ table: name, filters, page }, { signal }),
+    queryFn: ({ signal }) =>
+      client.data.rows({ table: name, filters, page, ...(sort && { sort }) }, { signal }),
     placeholderData: keepPreviousData,
   })
   const open = (next: Selection) => {
@@ -46,7 +49,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
         table={table}
         filters={filters}
         onChange={(next) => {
-          open({ filters: next, page: 0 })
+          open({ ...selection, filters: next, page: 0 })
         }}
       />
       <Loaded query={query}>
@@ -54,12 +57,19 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
           const count = rows.rows.length
           return (
             <>
-              <RowTable table={table} rows={rows} />
+              <RowTable
+                table={table}
+                rows={rows}
+                sort={sort}
+                onSort={(next) => {
+                  open({ ...selection, sort: next, page: 0 })
+                }}
+              />
               <div className="row pages">
                 <p role="status" className={count === 0 ? 'muted grow none' : 'muted grow'}>
                   {count === 0
                     ? nothingText(selection)
-                    : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + count}`}
+                    : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + count} of ${totalText(rows.total)}`}
                 </p>
                 {(page > 0 || rows.hasMore) && (
                   <>
@@ -68,7 +78,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
                       className="secondary"
                       disabled={page === 0}
                       onClick={() => {
-                        open({ filters, page: page - 1 })
+                        open({ ...selection, page: page - 1 })
                       }}
                     >
                       Previous
@@ -78,7 +88,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
                       className="secondary"
                       disabled={!rows.hasMore || page >= LAST_PAGE}
                       onClick={() => {
-                        open({ filters, page: page + 1 })
+                        open({ ...selection, page: page + 1 })
                       }}
                     >
                       Next
