@@ -122,15 +122,13 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
 
     await writeFile(source, `${code}\nconst broken = (\n`)
 
-    await expect
-      .poll(listErrors, { timeout: 120_000 })
-      .toEqual([
-        {
-          message: expect.stringContaining('Unexpected'),
-          position: expect.objectContaining({ file: source }),
-          text: '',
-        },
-      ])
+    await expect.poll(listErrors, { timeout: 120_000 }).toEqual([
+      {
+        message: expect.stringContaining('Unexpected'),
+        position: expect.objectContaining({ file: source }),
+        text: '',
+      },
+    ])
     await writeFile(source, `${code}\nconsole.log('repaired')\n`)
     await expect.poll(listErrors, { timeout: 120_000 }).toEqual([])
   })
