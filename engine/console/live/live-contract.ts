@@ -10,12 +10,12 @@ const Announcement = z.object({
   time: z.number(),
   number: z.number(),
   topic: z.string(),
-  /** Whom the change concerns. Empty for a public topic. Of other processes, only people are known. */
+  /** The recipients. Empty for a public topic. Of other processes, only people are known. */
   recipients: z.array(z.object({ kind: z.enum(['person', 'address', 'parent']), value: z.string() })),
   /** The operation and the request, or the job. Null outside of a recorded request. */
   operation: z.string().nullable(),
   request: z.string().nullable(),
-  /** Who has announced the change instead of a request of this process. */
+  /** The sender, if no request of this process has announced the change. */
   sender: z.enum(['process', 'operator', 'database']).nullable(),
   /** The streams that read the topic again. */
   streams: z.array(z.string()),
