@@ -160,7 +160,7 @@ module.exports = {
       to: { path: '^engine/db/', dependencyTypesNot: ['type-only'] },
     },
     only('project', '^engine/dev/project/', [
-      '^engine/(app/paths|dev/page/paths|dev/create/(client-package|folder|index|package-manager|migration/migration|migration/migration-command|resources/(add|remove|syntax)|upgrade/index)|db/errors|settings/(environment-files|listen|loopback)|start/package-runner)\\.ts$',
+      '^engine/(app/paths|html/development|dev/page/paths|dev/create/(client-package|folder|index|package-manager|migration/migration|migration/migration-command|resources/(add|remove|syntax)|upgrade/index)|db/errors|settings/(environment-files|listen|loopback)|start/package-runner)\\.ts$',
     ]),
     only('create', '^engine/dev/create/(?!(samples|template)/)', [
       '^engine/contract/',

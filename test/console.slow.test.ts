@@ -34,6 +34,16 @@ async function start(settings: Record<string, string>) {
   }
 }
 
+/** Returns what the page can know and do in development. */
+async function describeDevelopment(origin: string) {
+  const { status, headers } = await fetch(`${origin}/api/development/console`, { redirect: 'manual' })
+  return {
+    isMarked: (await (await fetch(origin)).text()).includes('<html data-development'),
+    console: [status, headers.get('location')],
+    samples: (await fetch(`${origin}/api/development/samples`, { method: 'POST' })).status,
+  }
+}
+
 test('`start` serves the console, and stops with the service', async () => {
   const { origin, findAddress, stop } = await start({})
   await expect.poll(findAddress).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?key=/)
@@ -46,6 +56,11 @@ test('`start` serves the console, and stops with the service', async () => {
   expect([status, page.status]).toEqual([303, 200])
   expect(await page.text()).toContain('<title>Console')
   expect((await fetch(`${origin}/dev`)).status).toBe(404)
+  expect(await describeDevelopment(origin)).toEqual({
+    isMarked: true,
+    console: [303, new URL(address).origin],
+    samples: 401,
+  })
   expect(await stop()).toEqual([0, null])
 })
 
@@ -53,11 +68,26 @@ test.each([
   ['HOST', '127.0.0.1'],
   ['NODE_ENV', 'development'],
 ])('`start` has no console with %s=%s', async (name, value) => {
-  const { findAddress, stop } = await start({ [name]: value })
+  const { origin, findAddress, stop } = await start({ [name]: value })
 
+  const development = await describeDevelopment(origin)
   await stop()
 
   expect(findAddress()).toBeUndefined()
+  expect(development).toEqual({ isMarked: false, console: [404, null], samples: 404 })
+})
+
+test('in production, the page cannot add sample data, and links to no console', async () => {
+  const { origin } = await start({
+    NODE_ENV: 'production',
+    BASE_URL: 'https://example.com',
+    AUTH_SECRET: 's'.repeat(32),
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'no-reply@example.com',
+    DATABASE_URL: 'memory:',
+  })
+
+  expect(await describeDevelopment(origin)).toEqual({ isMarked: false, console: [404, null], samples: 404 })
 })
 
 test('the service imports the console only on demand', async () => {

@@ -1,11 +1,15 @@
-import { Loading, SignIn, useSession } from 'tallystick-dev/page'
+import { lazy } from 'react'
+import { ForDevelopers, Loading, SignIn, useSession } from 'tallystick-dev/page'
 
 import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'
-import { Developers } from './home/developers.tsx'
 import { Overview, useIsLoading } from './home/overview.tsx'
 
-/** The start page: an overview for the person. Without a session, an explanation of the service, and the sign-in. */
+// Loaded only in development.
+const Developers = lazy(async () => ({ default: (await import('./home/developers.tsx')).Developers }))
+
+/** The start page: an overview for the person. Without a session, an explanation of the service, and the sign-in. In
+ * development, also the ways to call the service. */
 export function Home() {
   const session = useSession()
   const { t } = useLanguage()
@@ -22,7 +26,9 @@ export function Home() {
       </div>
       <div className="cards">
         <Counter />
-        <Developers />
+        <ForDevelopers>
+          <Developers />
+        </ForDevelopers>
       </div>
     </>
   )
@@ -41,6 +47,9 @@ function Cards() {
     <div className="cards">
       <Overview />
       <Counter />
+      <ForDevelopers>
+        <Developers />
+      </ForDevelopers>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Empty, List, Search, Toolbar, useSearch } from 'tallystick-dev/page'
+import { AddSamples, Empty, List, Search, Toolbar, useSearch } from 'tallystick-dev/page'
 import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
@@ -42,7 +42,7 @@ export function Notes() {
           query={query}
           label={t('notes')}
           className="items notes"
-          empty={<Empty text={t(search.q ? 'nothingFound' : 'noNotes')} />}
+          empty={<Empty text={t(search.q ? 'nothingFound' : 'noNotes')}>{!search.q && <AddSamples />}</Empty>}
         >
           {notes.map((note) => (
             <NoteItem

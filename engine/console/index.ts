@@ -1,4 +1,5 @@
 import type { App } from '../app/resource.ts'
+import { createPageEndpoints } from './page-endpoints.ts'
 import type { ServiceParts } from './people.ts'
 import { receiveBuildErrors } from './build-errors.ts'
 import { createRecorder } from './recorder.ts'
@@ -13,11 +14,17 @@ const printAddress = (address: string) =>
 export function createConsole(app: App, secret: string) {
   const recorder = createRecorder(app)
   receiveBuildErrors()
+  let origin: string | undefined
   return {
     recorder,
+    /** Creates the endpoints for the page of the application. */
+    createEndpoints: (service: Pick<ServiceParts, 'app' | 'db' | 'notifications'>) =>
+      createPageEndpoints(service, () => origin),
     /** Serves the console until the service stops. Prints the address of the console, and the next address after each use. */
     open: async (service: ServiceParts) => {
-      const { address, close } = await serveConsole(service, recorder, secret, () => printAddress(address()))
+      const running = await serveConsole(service, recorder, secret, () => printAddress(running.address()))
+      const { address, close } = running
+      origin = running.origin
       service.closing.signal.addEventListener('abort', close)
       printAddress(address())
     },

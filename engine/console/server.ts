@@ -1,12 +1,12 @@
 import { ORPCError } from '@orpc/server'
 import { BodyLimitPlugin, RPCHandler } from '@orpc/server/node'
-import { htmlEscape } from 'escape-goat'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { createPageReader, POLICY } from '../http/endpoints/files.ts'
 import { createAccess, refusalOf } from './access.ts'
+import { CLOSED_POLICY, closedPage } from './closed-page.ts'
 import { createJobs } from './jobs.ts'
 import { createOutbox } from './outbox.ts'
 import { createPeople, type ServiceParts } from './people.ts'
@@ -52,21 +52,9 @@ const HEADERS: Record<string, string> = {
 const HTML = 'text/html; charset=utf-8'
 const NOTHING = 'Nothing is here'
 
-/** The answer without a cookie. Without styles, because the files of the console need the cookie. */
-const closedPage = (origin: string) => htmlEscape`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>The console is closed</title>
-<h1>The console is closed in this browser</h1>
-<p>The service prints the address of the console on its terminal. Open the newest address, which looks like this:</p>
-<pre>${origin}/?key=…</pre>
-<p>An address opens the console once. The browser then has access for twelve hours, and the terminal shows the next address.</p>
-<p>If the terminal shows no address, start the service again: <code>npm run dev</code></p>
-</html>`
-
 export interface RunningConsole {
+  /** Without the key. A browser with access goes on to the folder of the console. */
+  origin: string
   /** Returns the URL that opens the console once. */
   address: () => string
   close: () => void
@@ -127,6 +115,7 @@ export async function serveConsole(
   }
 
   const sendClosed = (response: ServerResponse) => {
+    response.setHeader('content-security-policy', CLOSED_POLICY)
     send(response, 401, closedPage(access.origin), HTML)
   }
 
@@ -184,6 +173,7 @@ export async function serveConsole(
     })
   })
   return {
+    origin: access.origin,
     address: access.address,
     close: () => {
       server.close()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import * as audit from '../db/accounts/audit.ts'
-import { findOrCreate } from '../db/accounts/users.ts'
+import { findByEmail, findOrCreate } from '../db/accounts/users.ts'
 import type { Connection, Database } from '../db/connection/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/keys.ts'
@@ -14,10 +14,12 @@ export interface SampleAccount {
   name: string
 }
 
-/** Returns the sample accounts. `ada` is the e-mail address of the first account. */
+const CHARLES = 'charles@example.com'
+
+/** Returns the sample accounts, which are different accounts. `ada` is the e-mail address of the first account. */
 export const sampleAccounts = (ada: string): Record<SampleName, SampleAccount> => ({
   ada: { email: ada, name: 'Ada Lovelace' },
-  charles: { email: 'charles@example.com', name: 'Charles Babbage' },
+  charles: { email: ada === CHARLES ? 'ada@example.com' : CHARLES, name: 'Charles Babbage' },
 })
 
 /**
@@ -81,7 +83,10 @@ async function addAccounts(db: Database, email: string, samples: readonly Sample
 
 /** Returns the person of a sample account, or creates the person. */
 export async function addAccount(db: Database, account: SampleAccount) {
+  const isNew = (await findByEmail(db, account.email)) === undefined
+  // Also for an existing account, because the lock of the row lets concurrent samples wait.
   const user = await findOrCreate(db, account)
+  if (!isNew) return user
   await audit.insert(db, {
     ...audit.OPERATOR,
     action: 'admin.create-user',

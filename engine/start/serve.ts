@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { removeExpired } from '../db/housekeeping.ts'
 import { isServer } from '../db/connection/open.ts'
 import type { App } from '../app/resource.ts'
+import type { BuiltInEndpoints } from '../http/endpoints/endpoints.ts'
 import type { Services } from '../http/server/services.ts'
 import { createApp } from '../http/server/app.ts'
 import { listenForCommands } from '../operator/command-server.ts'
@@ -15,7 +16,7 @@ import { listenWhileStarting } from '../http/server/starting.ts'
 import { createLog } from '../telemetry/log.ts'
 import { logRejections } from '../telemetry/rejections.ts'
 import { toErrorMessage } from '../db/errors.ts'
-import { loadMetrics, migrateDatabase, openServices } from './open-services.ts'
+import { loadMetrics, migrateDatabase, type OpenServices, openServices } from './open-services.ts'
 import { readSettings, type Settings } from '../settings/settings.ts'
 import { runOnStart } from './on-start.ts'
 import { onStopSignal, startWorkers, stopWithParent } from './workers.ts'
@@ -85,7 +86,7 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     const developerConsole = mayHaveConsole(environment, settings, isDevelopment)
       ? (await import('../console/index.ts')).createConsole(app, environment.CONSOLE_SECRET ?? createSecret())
       : undefined
-    const options = { recorder: developerConsole?.recorder, bindRequest }
+    const options = { ...developerConsole, bindRequest }
     const services = await serveInThisProcess(app, settings, starting, options)
     if (cluster.isPrimary) reportStart(app, settings, log)
     await developerConsole?.open(services)
@@ -108,17 +109,23 @@ function exitOnUncaughtException(log: Logger) {
   })
 }
 
+interface DeveloperParts extends Pick<Services, 'recorder' | 'bindRequest'> {
+  createEndpoints?: ((services: OpenServices) => BuiltInEndpoints) | undefined
+}
+
 /** Takes over the port of `starting`. A worker process has no such server, and shares the port of the primary process. */
 async function serveInThisProcess(
   app: App,
   settings: Settings,
   starting: Server | undefined,
-  { recorder, bindRequest }: Pick<Services, 'recorder' | 'bindRequest'>,
+  { recorder, bindRequest, createEndpoints }: DeveloperParts,
 ) {
   const metrics = await loadMetrics(settings, app)
   // The metrics of workers are served by the primary process: see `serveWithWorkers`.
   if (cluster.isPrimary) await metrics?.serve()
-  const services = { ...(await openServices(app, settings, { metrics, recorder })), bindRequest }
+  const opened = await openServices(app, settings, { metrics, recorder })
+  const developerEndpoints = createEndpoints?.(opened)
+  const services = { ...opened, bindRequest, developerEndpoints }
   const runOnStop = await runOnStart(services)
   const server = createApp(services)
   const commands = await listenForCommands(app, services)

@@ -35,6 +35,19 @@ describe('the address', () => {
     await expect.poll(() => page.title(), PATIENCE).toBe('Start here – Console – Test library')
   })
 
+  test('is not needed again in a browser that has opened the console', async () => {
+    const context = await openContext()
+    forbidProblems(context, origin)(401)
+    const page = await context.newPage()
+    await page.goto(address())
+    await page.getByRole('heading', { name: 'Start here' }).waitFor()
+
+    await page.goto(`${service.origin}/api/development/console`)
+
+    await page.waitForURL(`${root}/`)
+    await page.getByRole('heading', { name: 'Start here' }).waitFor()
+  })
+
   test('is needed', async () => {
     const page = await (await openContext()).newPage()
 

@@ -1,32 +1,31 @@
 import { Copy } from 'tallystick-dev/page'
 
-import { useLanguage } from '../../language.ts'
-
-/** The ways to call the service: each a sample to copy. */
+/** The ways to call the service, in English as the console: each a sample to copy. Only in development. */
 export function Developers() {
-  const { t } = useLanguage()
   const { origin } = location
-  const samples = [
-    [
-      'TypeScript',
-      `import { createClient } from 'tallystick-client'\n\nconst client = createClient('${origin}')\nawait client.counter.increment()`,
-    ],
-    ['REST', `curl -X POST ${origin}/api/counter/increment`],
-    [t('agents'), `claude mcp add --transport http tallystick ${origin}/mcp`],
-    [t('commandLine'), `npx --no-install tallystick --at ${origin} call counter.get`],
-  ] as const
+  const samples = {
+    REST: `curl -X POST ${origin}/api/counter/increment`,
+    TypeScript: `import { createClient } from 'tallystick-client'\n\nconst client = createClient('${origin}')\nawait client.counter.increment()`,
+    'AI agents': `claude mcp add --transport http tallystick ${origin}/mcp`,
+    'Command line': `npx --no-install tallystick --at ${origin} call counter.get`,
+  }
   return (
-    <section aria-labelledby="developers-title">
-      <h2 id="developers-title">{t('developers')}</h2>
-      {samples.map(([name, text]) => (
+    <>
+      <h2>For developers</h2>
+      <p>
+        Tallystick is a framework for backends in TypeScript. This service is its example: one declaration of
+        a procedure answers this page, REST, typed clients, AI agents and the command line. Paste the first
+        command into a terminal, and the counter moves here.
+      </p>
+      {Object.entries(samples).map(([name, text]) => (
         <div key={name} className="sample">
           <h3>{name}</h3>
-          <Copy label={t('copy')} text={text} />
-          <pre className="text" dir="ltr">
+          <Copy label={`Copy ${name}`} text={text} />
+          <pre className="text">
             <code>{text}</code>
           </pre>
         </div>
       ))}
-    </section>
+    </>
   )
 }

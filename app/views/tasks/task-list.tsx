@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutationState } from '@tanstack/react-query'
-import { Empty, inPages, List, Waiting } from 'tallystick-dev/page'
+import { AddSamples, Empty, inPages, List, Waiting } from 'tallystick-dev/page'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -52,7 +52,11 @@ export function TaskList({
     <List
       query={query}
       label={t('tasks')}
-      empty={<Empty text={t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')} />}
+      empty={
+        <Empty text={t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')}>
+          {!q && !status && <AddSamples />}
+        </Empty>
+      }
     >
       {pending.map(({ title, isPaused }, index) => (
         <li key={index} className="item task" aria-busy={!isPaused}>

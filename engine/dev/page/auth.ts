@@ -26,11 +26,12 @@ export interface Session {
 }
 
 /** Calls an endpoint of the sign-in, which is no procedure of the contract. */
-const call = async <Answer>(path: string, body?: object) => (await send(path, body)).answer as Answer
+const call = async <Answer>(path: string, body?: object) =>
+  (await send(`auth/${path}`, body)).answer as Answer
 
 /** Returns the answer of an endpoint, and its headers. Errors have the body of all other errors. */
 async function send(path: string, body?: object, headers?: Record<string, string>) {
-  const response = await fetch(`/api/auth/${path}`, {
+  const response = await fetch(`/api/${path}`, {
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
     headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
   })
@@ -42,6 +43,9 @@ async function send(path: string, body?: object, headers?: Record<string, string
   throw error
 }
 
+/** Adds the sample data for the signed-in person. Only in development: engine/console/page-endpoints.ts. */
+export const addSamples = () => send('development/samples', {})
+
 /** A provider by which people can sign in. */
 export interface Provider {
   id: string
@@ -50,7 +54,7 @@ export interface Provider {
 
 /** Returns the session, and the providers that the application declares. */
 export async function fetchSession() {
-  const { answer, headers } = await send('get-session')
+  const { answer, headers } = await send('auth/get-session')
   const header = headers.get('sign-in-providers')
   return {
     session: answer as Session | null,
@@ -86,7 +90,9 @@ export const sessionQuery = queryOptions({
 /** Sends a code. Returns the folder with the e-mail if the service sends no e-mails, as in development. */
 export async function sendCode(email: string, language: string) {
   const body = { email, type: 'sign-in' }
-  const { headers } = await send('email-otp/send-verification-otp', body, { 'accept-language': language })
+  const { headers } = await send('auth/email-otp/send-verification-otp', body, {
+    'accept-language': language,
+  })
   return decodeURI(headers.get('outbox') ?? '')
 }
 export const signIn = (email: string, otp: string) => call('sign-in/email-otp', { email, otp })

@@ -2,10 +2,10 @@ import { lazy } from 'react'
 
 import { DeviceIcon, PeopleIcon, PersonIcon } from './components/icons.tsx'
 import { view } from './definition.ts'
-import { Account } from './views/account.tsx'
-import { Devices } from './views/devices.tsx'
 
-// Loaded on demand, because few people open this view.
+// Loaded on demand: people open these views less often than the views of the application.
+const Account = lazy(async () => ({ default: (await import('./views/account.tsx')).Account }))
+const Devices = lazy(async () => ({ default: (await import('./views/devices.tsx')).Devices }))
 const People = lazy(async () => ({ default: (await import('./views/people.tsx')).People }))
 
 /** The views that every application has: devices and apps, the account, and people for administrators. */

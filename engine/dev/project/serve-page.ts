@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createServer, type ProxyOptions } from 'vite'
+import { createServer, type Plugin, type ProxyOptions } from 'vite'
 
 import { matchesPath } from '../../app/paths.ts'
+import { markDevelopment } from '../../html/development.ts'
 import { findFreePort, SERVICE_HOST } from './addresses.ts'
 import { createErrorOverlay } from './build-errors.ts'
 import { createServedFiles } from './served-files.ts'
@@ -35,6 +36,7 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
   }
   const vite = await createServer({
     ...config,
+    plugins: [config.plugins, developmentPlugin],
     server: {
       host,
       port,
@@ -66,6 +68,12 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
     throw error
   }
   return createErrorOverlay(vite)
+}
+
+/** Marks the page as the service does, which answers the endpoints for the page unless `CONSOLE=off`. */
+const developmentPlugin: Plugin = {
+  name: 'mark-development',
+  transformIndexHtml: (html) => (process.env.CONSOLE === 'off' ? html : markDevelopment(html)),
 }
 
 /** Minimum time between two readings of the paths, in milliseconds. */

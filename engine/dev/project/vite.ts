@@ -33,6 +33,8 @@ export const viteConfig = (paths: readonly string[]): InlineConfig => ({
     // The Content-Security-Policy of the page does not allow inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One file for the first view: what it shares with parts on demand would be files of their own, which compress less.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'first-view', tags: ['$initial'] }] } } },
   },
   logLevel: 'warn',
 })

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { extname, join, posix, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { markDevelopment } from '../../html/development.ts'
 import { type Coding, firstElements, preferredCoding } from '../server/accept.ts'
 import type { BuiltInEndpoint, BuiltInEndpoints } from './endpoints.ts'
 import { sendBody, sendError, setPageHeaders } from '../server/send.ts'
@@ -102,17 +103,22 @@ export const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+interface PageOptions {
+  /** Whether the HTML says that the service is in development. */
+  isDevelopment?: boolean
+}
+
 /**
  * Creates the endpoints of a built page: `index.html` at `path`, and each other file at its own path below, without the
  * extension `.html`. Only files that exist at the start have an endpoint, so a request cannot reach other files. The
  * names of the files in `assets/` contain a content hash: caches may store these files forever. Documents are revalidated, and all
  * other files after an hour: browsers request the icon several times for one page. A page that is not built has no endpoints.
  */
-export function createPageEndpoints(name: string, path: string): BuiltInEndpoints {
+export function createPageEndpoints(name: string, path: string, options: PageOptions = {}): BuiltInEndpoints {
   const files = listFiles(name)
   return Object.fromEntries(
     [...files].flatMap((file) => {
-      const endpoint = createPageFile(name, file, files)
+      const endpoint = createPageFile(name, file, files, options)
       if (!endpoint) return []
       return [[file === 'index.html' ? path : posix.join(path, file.replace(/\.html$/, '')), endpoint]]
     }),
@@ -123,9 +129,9 @@ export function createPageEndpoints(name: string, path: string): BuiltInEndpoint
  * Creates the endpoint that answers requests for unknown paths with a built page, which says that nothing is there. Returns
  * undefined if the page is not built.
  */
-export function createNotFoundPage(name: string) {
+export function createNotFoundPage(name: string, options: PageOptions) {
   const files = listFiles(name)
-  return files.size > 0 ? createPageFile(name, 'index.html', files, 404) : undefined
+  return files.size > 0 ? createPageFile(name, 'index.html', files, { ...options, status: 404 }) : undefined
 }
 
 /** Returns an empty text if the page is not built. */
@@ -153,8 +159,15 @@ export function createPageReader(name: string) {
   }
 }
 
+const loadMarked = async (file: string) => Buffer.from(markDevelopment(await readFile(file, 'utf8')))
+
 /** Returns undefined for a file of an unknown type. */
-function createPageFile(name: string, file: string, files: ReadonlySet<string>, status = 200) {
+function createPageFile(
+  name: string,
+  file: string,
+  files: ReadonlySet<string>,
+  { isDevelopment = false, status = 200 }: PageOptions & { status?: number },
+) {
   const type = TYPES[extname(file)]
   if (type === undefined) return undefined
   return createFileEndpoint({
@@ -165,8 +178,11 @@ function createPageFile(name: string, file: string, files: ReadonlySet<string>, 
         ? 'no-cache'
         : 'public, max-age=3600',
     load: (coding) => {
+      const folder = folderOf(name)
+      // The compressed copies have no mark.
+      if (isDevelopment && type === TYPES['.html']) return coding ? undefined : loadMarked(join(folder, file))
       const copy = coding ? file + EXTENSIONS[coding] : file
-      return files.has(copy) ? readFile(join(folderOf(name), copy)) : undefined
+      return files.has(copy) ? readFile(join(folder, copy)) : undefined
     },
     setHeaders: (response) => {
       setPageHeaders(response)

@@ -1,8 +1,7 @@
-import type { Settings } from '../../settings/settings.ts'
-import type { App } from '../../app/resource.ts'
 import { homePage } from '../../html/home.ts'
 import { contentSecurityPolicy } from '../../html/page.ts'
 import { setPageHeaders } from '../server/send.ts'
+import type { Services } from '../server/services.ts'
 import { MCP } from '../server/protocol.ts'
 import type { BuiltInEndpoints } from './endpoints.ts'
 import { createFileEndpoint, createPageEndpoints } from './files.ts'
@@ -11,10 +10,8 @@ import { createFileEndpoint, createPageEndpoints } from './files.ts'
 export function createHomeEndpoints({
   app,
   settings: { baseUrl },
-}: {
-  app: App
-  settings: Settings
-}): BuiltInEndpoints {
+  developerEndpoints,
+}: Pick<Services, 'app' | 'settings' | 'developerEndpoints'>): BuiltInEndpoints {
   const links = createFileEndpoint({
     type: 'text/html; charset=utf-8',
     cacheControl: 'no-cache',
@@ -24,5 +21,8 @@ export function createHomeEndpoints({
       response.setHeader('content-security-policy', contentSecurityPolicy())
     },
   })
-  return { '/': links, ...createPageEndpoints('app', '/') }
+  return {
+    '/': links,
+    ...createPageEndpoints('app', '/', { isDevelopment: developerEndpoints !== undefined }),
+  }
 }

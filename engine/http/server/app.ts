@@ -88,7 +88,7 @@ export function createApp(services: Services): Server {
     // The answer of the endpoint.
     endpoints.answer,
     // The call, and its answer by the first protocol that has the path (404, 405, 415).
-    createDispatch(protocols, createUnknownPaths(builtIn), createCall, setAttributes),
+    createDispatch(protocols, createUnknownPaths(services, builtIn), createCall, setAttributes),
   ]
 
   const receive = (exchange: Exchange) => {
@@ -163,6 +163,7 @@ const createBuiltInEndpoints = (services: Services): BuiltInEndpoints => ({
   ...createHomeEndpoints(services),
   ...createAuthEndpoints(services.settings, offeredProviders(services.app.signIn)),
   ...createOAuthEndpoints(services),
+  ...services.developerEndpoints,
 })
 
 interface ProtocolParts {

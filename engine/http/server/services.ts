@@ -9,6 +9,7 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Recorder } from '../../telemetry/recording.ts'
 import type { BindRequest } from '../../telemetry/rejections.ts'
+import type { BuiltInEndpoints } from '../endpoints/endpoints.ts'
 
 /**
  * The shared components of the service, created once for each process. Only the code that opens and wires them has this
@@ -28,6 +29,8 @@ export interface Services extends Inserts {
   metrics?: Metrics | undefined
   /** Undefined without the console for developers. */
   recorder?: Recorder | undefined
+  /** What the page of the application can call beside the console for developers. Pages then know that they are in development. */
+  developerEndpoints?: BuiltInEndpoints | undefined
   /** Runs a request in a context by which the log of rejected promises finds the request. Only in development. */
   bindRequest?: BindRequest | undefined
   /**

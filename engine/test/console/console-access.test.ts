@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
@@ -66,12 +67,15 @@ describe('the cookie', () => {
     expect([reading.status, changing.status]).toEqual([401, 401])
   })
 
-  test('is explained by a page without scripts to a browser that has none', async () => {
+  test('is explained by a page with one inline script, and no file, to a browser that has none', async () => {
     const { status, headers, body } = await ask('GET', '/')
 
     expect([status, headers['content-type']]).toEqual([401, 'text/html; charset=utf-8'])
     expect(body.toString()).toContain(`<pre>${origin}/?key=…</pre>`)
-    expect(body.toString()).not.toMatch(/<script|<style|<link/)
+    const [, script = ''] = /^<script>([^<]+)<\/script>$/m.exec(body.toString()) ?? []
+    const hash = createHash('sha256').update(script).digest('base64')
+    expect(headers['content-security-policy']).toContain(`script-src 'sha256-${hash}';`)
+    expect(body.toString().replace(script, '')).not.toMatch(/<script>(?!<)|<script |<style|<link/)
     expect(body.toString()).not.toContain(new URL(developerConsole.address()).searchParams.get('key'))
   })
 

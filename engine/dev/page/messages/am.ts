@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'እንደገና ሞክር',
   cancel: 'ተው',
   close: 'ዝጋ',
-  copy: 'ቅዳ',
   search: 'ፈልግ',
   nothingFound: 'ይህን ጽሑፍ የያዘ ነገር የለም።',
   notFound: 'እንዲህ ያለ ገጽ የለም።',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'إعادة المحاولة',
   cancel: 'إلغاء',
   close: 'إغلاق',
-  copy: 'نسخ',
   search: 'بحث',
   nothingFound: 'لا شيء يحتوي على هذا النص.',
   notFound: 'لا توجد صفحة كهذه.',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Erneut versuchen',
   cancel: 'Abbrechen',
   close: 'Schließen',
-  copy: 'Kopieren',
   search: 'Suchen',
   nothingFound: 'Nichts enthält diesen Text.',
   notFound: 'Diese Seite gibt es nicht.',

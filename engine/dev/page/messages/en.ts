@@ -26,7 +26,6 @@ export const texts = {
   retry: 'Try again',
   cancel: 'Cancel',
   close: 'Close',
-  copy: 'Copy',
   search: 'Search',
   nothingFound: 'Nothing contains this text.',
   notFound: 'There is no such page.',

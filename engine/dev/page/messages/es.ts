@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Reintentar',
   cancel: 'Cancelar',
   close: 'Cerrar',
-  copy: 'Copiar',
   search: 'Buscar',
   nothingFound: 'Nada contiene este texto.',
   notFound: 'Esta página no existe.',

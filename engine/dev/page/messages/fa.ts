@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'تلاش دوباره',
   cancel: 'انصراف',
   close: 'بستن',
-  copy: 'رونوشت',
   search: 'جستجو',
   nothingFound: 'چیزی این متن را ندارد.',
   notFound: 'چنین صفحه‌ای وجود ندارد.',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Réessayer',
   cancel: 'Annuler',
   close: 'Fermer',
-  copy: 'Copier',
   search: 'Rechercher',
   nothingFound: 'Rien ne contient ce texte.',
   notFound: 'Cette page n’existe pas.',

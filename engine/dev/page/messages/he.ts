@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'ניסיון נוסף',
   cancel: 'ביטול',
   close: 'סגירה',
-  copy: 'העתקה',
   search: 'חיפוש',
   nothingFound: 'שום דבר אינו מכיל את הטקסט הזה.',
   notFound: 'אין דף כזה.',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'फिर से कोशिश करें',
   cancel: 'रद्द करें',
   close: 'बंद करें',
-  copy: 'कॉपी करें',
   search: 'खोजें',
   nothingFound: 'किसी में यह पाठ नहीं है।',
   notFound: 'ऐसा कोई पेज नहीं है।',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Riprova',
   cancel: 'Annulla',
   close: 'Chiudi',
-  copy: 'Copia',
   search: 'Cerca',
   nothingFound: 'Niente contiene questo testo.',
   notFound: 'Questa pagina non esiste.',

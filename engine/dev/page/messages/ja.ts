@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: '再試行',
   cancel: 'キャンセル',
   close: '閉じる',
-  copy: 'コピー',
   search: '検索',
   nothingFound: 'このテキストを含むものはありません。',
   notFound: 'このページは存在しません。',

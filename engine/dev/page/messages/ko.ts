@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: '다시 시도',
   cancel: '취소',
   close: '닫기',
-  copy: '복사',
   search: '검색',
   nothingFound: '이 텍스트가 포함된 항목이 없습니다.',
   notFound: '없는 페이지입니다.',

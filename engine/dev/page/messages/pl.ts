@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Spróbuj ponownie',
   cancel: 'Anuluj',
   close: 'Zamknij',
-  copy: 'Kopiuj',
   search: 'Szukaj',
   nothingFound: 'Nic nie zawiera tego tekstu.',
   notFound: 'Nie ma takiej strony.',

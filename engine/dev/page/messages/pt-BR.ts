@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Tentar novamente',
   cancel: 'Cancelar',
   close: 'Fechar',
-  copy: 'Copiar',
   search: 'Pesquisar',
   nothingFound: 'Nada contém este texto.',
   notFound: 'Esta página não existe.',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Повторить',
   cancel: 'Отмена',
   close: 'Закрыть',
-  copy: 'Копировать',
   search: 'Поиск',
   nothingFound: 'Ничто не содержит этот текст.',
   notFound: 'Такой страницы нет.',

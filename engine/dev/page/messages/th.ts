@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'ลองอีกครั้ง',
   cancel: 'ยกเลิก',
   close: 'ปิด',
-  copy: 'คัดลอก',
   search: 'ค้นหา',
   nothingFound: 'ไม่มีรายการใดมีข้อความนี้',
   notFound: 'ไม่มีหน้านี้',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Yeniden dene',
   cancel: 'Vazgeç',
   close: 'Kapat',
-  copy: 'Kopyala',
   search: 'Ara',
   nothingFound: 'Bu metni içeren bir şey yok.',
   notFound: 'Böyle bir sayfa yok.',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: 'Спробувати знову',
   cancel: 'Скасувати',
   close: 'Закрити',
-  copy: 'Копіювати',
   search: 'Пошук',
   nothingFound: 'Ніщо не містить цього тексту.',
   notFound: 'Такої сторінки немає.',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: '重试',
   cancel: '取消',
   close: '关闭',
-  copy: '复制',
   search: '搜索',
   nothingFound: '没有内容包含此文字。',
   notFound: '没有此页面。',

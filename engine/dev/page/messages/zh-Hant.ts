@@ -24,7 +24,6 @@ export const texts: Texts = {
   retry: '重試',
   cancel: '取消',
   close: '關閉',
-  copy: '複製',
   search: '搜尋',
   nothingFound: '沒有內容包含此文字。',
   notFound: '沒有這個頁面。',

@@ -11,7 +11,9 @@ interface Props {
  * The place of an empty list: a drawing and one sentence.
  *
  * @example
- * <Empty text={t('noIdeas')} />
+ * <Empty text={t('noIdeas')}>
+ *   <AddSamples />
+ * </Empty>
  */
 export const Empty = ({ text, children }: Props) => (
   <div className="empty">

@@ -1,8 +1,7 @@
-import { createTexts, FirstView, SignIn, useSession, view } from 'tallystick-dev/page'
+import { createTexts, FirstView, ForDevelopers, SignIn, useSession, view } from 'tallystick-dev/page'
 
 const texts = createTexts({
   introduction: 'Sign in with your e-mail address. The first sign-in creates an account.',
-  next: 'Next: edit app/views/home.tsx. The console, whose address the terminal shows, calls every procedure.',
 })
 
 export const home = view({ path: '/', title: 'home', access: 'public', texts, Content: Home })
@@ -14,7 +13,11 @@ function Home() {
   return (
     <>
       {!session && <p>{t('introduction')}</p>}
-      {import.meta.env.DEV && <p className="muted">{t('next')}</p>}
+      <ForDevelopers>
+        <p>
+          Next: edit <code>app/views/home.tsx</code>
+        </p>
+      </ForDevelopers>
       {session ? <FirstView /> : <SignIn />}
     </>
   )
