@@ -123,13 +123,18 @@ module.exports = {
     // The page of the console.
     only('console-page', '^pages/console/', [
       '^engine/console/(bounds|contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
+      '^engine/dev/page/components/copy-button\\.tsx$',
     ]),
     {
       name: 'console-page-types',
       comment: 'The page has only the types of the contract, so that the page contains no schemas.',
       severity: 'error',
       from: { path: '^pages/console/' },
-      to: { path: '^engine/', pathNot: '^engine/console/bounds\\.ts$', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^engine/',
+        pathNot: '^engine/(console/bounds\\.ts|dev/page/components/copy-button\\.tsx)$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
 
     // The engine, which knows no resource.

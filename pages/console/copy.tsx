@@ -1,50 +1,12 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 
+import { CopyButton } from '../../engine/dev/page/components/copy-button.tsx'
 import { colorJson } from './json.tsx'
 
-/** Time that the button shows the outcome, in milliseconds. */
-const SHOWN = 2000
-
 /** Copies a text to the clipboard. `what` names the text for screen readers: `Copy the command`. */
-export function Copy({ text, what }: { text: string; what: string }) {
-  const [outcome, setOutcome] = useState('')
-
-  useEffect(() => {
-    if (!outcome) return
-    const timer = setTimeout(() => {
-      setOutcome('')
-    }, SHOWN)
-    return () => {
-      clearTimeout(timer)
-    }
-  }, [outcome])
-
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setOutcome('Copied')
-    } catch {
-      setOutcome('Not copied')
-    }
-  }
-  return (
-    <>
-      <button
-        type="button"
-        className="secondary copy"
-        aria-label={`Copy ${what}`}
-        onClick={() => {
-          void copy()
-        }}
-      >
-        {outcome || 'Copy'}
-      </button>
-      <span role="status" className="hidden">
-        {outcome}
-      </span>
-    </>
-  )
-}
+export const Copy = ({ text, what }: { text: string; what: string }) => (
+  <CopyButton text={text} label="Copy" name={`Copy ${what}`} copied="Copied" notCopied="Not copied" />
+)
 
 /**
  * A block of code with a button that copies the code. `name` names the code, for example `the command`. The button makes

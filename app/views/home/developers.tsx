@@ -17,15 +17,17 @@ export function Developers() {
         a procedure answers this page, REST, typed clients, AI agents and the command line. Paste the first
         command into a terminal, and the counter moves here.
       </p>
-      {Object.entries(samples).map(([name, text]) => (
-        <div key={name} className="sample">
-          <h3>{name}</h3>
-          <Copy label={`Copy ${name}`} text={text} />
-          <pre className="text">
-            <code>{text}</code>
-          </pre>
-        </div>
-      ))}
+      <div className="samples">
+        {Object.entries(samples).map(([name, text]) => (
+          <div key={name} className="sample">
+            <h3>{name}</h3>
+            <Copy label="Copy" name={`Copy the code for ${name}`} text={text} />
+            <pre className="text">
+              <code>{text}</code>
+            </pre>
+          </div>
+        ))}
+      </div>
     </>
   )
 }

@@ -111,6 +111,7 @@ describe('the plan of a new resource', () => {
       'contract/book-loans.ts',
       'db/book-loans.ts',
       'src/book-loans.ts',
+      'src/samples/book-loans.ts',
       'test/book-loans.test.ts',
       'test/cases/book-loans.ts',
       'app/views/book-loans.tsx',

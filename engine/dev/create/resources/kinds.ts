@@ -44,7 +44,14 @@ const SAMPLES: Readonly<Record<Kind['type'], Sample>> = {
 export const viewsOf = ({ type }: Kind): Views => (SAMPLES[type].views.length > 1 ? 'list' : 'one')
 
 /** The files of a resource, with the name of the resource as `*`. */
-const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts', 'test/cases/*.ts']
+const FILES = [
+  'contract/*.ts',
+  'db/*.ts',
+  'src/*.ts',
+  'src/samples/*.ts',
+  'test/*.test.ts',
+  'test/cases/*.ts',
+]
 
 /** Returns the tables of a resource. A table precedes the tables that it has a foreign key to. */
 export const tablesOf = ({ type }: Kind, names: ResourceNames) => SAMPLES[type].tables(names)

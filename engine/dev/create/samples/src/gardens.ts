@@ -28,4 +28,5 @@ export const gardens = resource(gardensContract, gardenRows, {
     exclude: os.exclude.handler(exclude(({ input }) => input.email)),
     leave: os.leave.handler(leave()),
   }),
+  importSamples: () => import('./samples/gardens.ts'),
 })

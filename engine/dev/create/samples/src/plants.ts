@@ -27,4 +27,5 @@ export const plants = resource(plantsContract, plantRows, {
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
   }),
+  importSamples: () => import('./samples/plants.ts'),
 })

@@ -13,4 +13,5 @@ export const ideas = resource(ideasContract, ideaRows, {
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
   }),
+  importSamples: () => import('./samples/ideas.ts'),
 })

@@ -1,0 +1,35 @@
+import { useMutation } from '@tanstack/react-query'
+
+interface Props {
+  text: string
+  /** The text of the button. */
+  label: string
+  /** The name for screen readers, if several buttons have the same text. Begins with `label`. */
+  name?: string
+  copied: string
+  notCopied: string
+}
+
+/** Copies a text to the clipboard, on the page and on the console. Shows nothing without TLS, because browsers then offer no clipboard. */
+export function CopyButton({ text, label, name, copied, notCopied }: Props) {
+  const copy = useMutation({
+    mutationFn: () => navigator.clipboard.writeText(text),
+    networkMode: 'always',
+  })
+  if (!window.isSecureContext) return null
+  return (
+    <>
+      <button
+        type="button"
+        className="secondary copy"
+        aria-label={name}
+        onClick={() => {
+          copy.mutate()
+        }}
+      >
+        {label}
+      </button>
+      <span role="status">{copy.isSuccess ? copied : copy.isError && notCopied}</span>
+    </>
+  )
+}
