@@ -37,7 +37,6 @@ describe('the address', () => {
 
   test('is not needed again in a browser that has opened the console', async () => {
     const context = await openContext()
-    forbidProblems(context, origin)(401)
     const page = await context.newPage()
     await page.goto(address())
     await page.getByRole('heading', { name: 'Start here' }).waitFor()
@@ -67,6 +66,45 @@ describe('the address', () => {
     await page.getByRole('link', { name: 'Outbox' }).click()
 
     await page.getByText('This console needs the address that the service printed').waitFor()
+  })
+})
+
+describe('with forced colors', () => {
+  const styleOf = (page: Page, selector: string, property: string) =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector("${selector}"))["${property}"]`)
+  const backgroundOf = (page: Page, selector: string) => styleOf(page, selector, 'background-color')
+
+  test.each([
+    ['procedures/books.create', '.list a[aria-current]', '.list li > a:not([aria-current])'],
+    ['procedures/books.create', '.segments input:checked + span', '.segments input:not(:checked) + span'],
+    ['data/users', '.list a[aria-current]', '.list li > a:not([aria-current])'],
+  ])('the selection and the focus are visible in %s: %s', async (view, selected, other) => {
+    const { page } = await openView(view, { forcedColors: 'active' })
+    await page.locator(selected).first().waitFor()
+
+    expect(await backgroundOf(page, selected)).not.toBe(await backgroundOf(page, other))
+    expect(await findViolations(page)).toEqual([])
+    await page.locator('.list a[aria-current]').focus()
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Tab')
+    const outline = [
+      await styleOf(page, ':focus', 'outline-style'),
+      await styleOf(page, ':focus', 'outline-color'),
+    ]
+    expect(outline).toEqual(['solid', 'rgb(0, 0, 0)'])
+  })
+
+  test('the selected request is marked', async () => {
+    const { page } = await openView('requests', { forcedColors: 'active' })
+    await page.getByText('Recording', { exact: true }).waitFor()
+    for (const path of ['/api/status', '/api/visits']) await service.fetch('GET', path)
+
+    await page.locator('.requests tbody').getByRole('button').first().click()
+
+    await page.locator('tr.selected').waitFor()
+    expect(await backgroundOf(page, 'tr.selected td')).not.toBe(
+      await backgroundOf(page, 'tbody tr:not(.selected) td'),
+    )
   })
 })
 

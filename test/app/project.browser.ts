@@ -101,6 +101,23 @@ test('the page of a new project lists, adds, edits, searches and deletes, and sh
   await last.waitFor()
   await page.goBack()
   await page.getByRole('heading', { name: 'One idea' }).waitFor()
+
+  await page.goto(origin)
+  await page.getByRole('heading', { level: 1, name: 'Example App' }).waitFor()
+  await page.getByText('Next: edit app/views/home.tsx').waitFor()
+  await page.getByRole('region', { name: 'Ideas' }).getByText('A rain gauge').first().waitFor()
+  expect(await findViolations(page)).toEqual([])
+  const path = await page.getByRole('link', { name: 'Console' }).getAttribute('href')
+  const console = await fetch(origin + path, { redirect: 'manual' })
+  expect([console.status, console.headers.get('location')]).toEqual([
+    303,
+    expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+  ])
+
+  await items.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Add sample data' }).click()
+  await items.getByText('First idea').waitFor()
+  expect(await findViolations(page)).toEqual([])
 })
 
 test('the page of a shared resource has the lists within an item, and its members', async () => {
