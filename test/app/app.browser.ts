@@ -20,7 +20,6 @@ describe('the page, signed out,', () => {
 
     await page.getByRole('heading', { level: 1, name: 'Tallystick' }).waitFor()
     await page.getByRole('contentinfo').getByText(`${service.origin}/mcp`).waitFor()
-    await page.getByText(`claude mcp add --transport http tallystick ${service.origin}/mcp`).waitFor()
     await page.getByRole('link', { name: 'API reference' }).click()
     await page.waitForURL('**/docs')
   })
