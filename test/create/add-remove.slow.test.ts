@@ -57,7 +57,7 @@ describe('tallystick add and remove', { timeout: 120_000 }, () => {
     const removed = await project.run('remove', 'loans')
 
     expect(added).toMatchObject({ code: 0, output: expect.stringContaining('Created src/loans.ts\n') })
-    expect([...between.keys()].filter((file) => !before.has(file))).toHaveLength(6)
+    expect([...between.keys()].filter((file) => !before.has(file))).toHaveLength(7)
     expect(removed).toMatchObject({ code: 0, output: expect.stringContaining('Removed src/loans.ts\n') })
     expect(project.texts()).toEqual(before)
     expect(project.migrations()).toEqual([

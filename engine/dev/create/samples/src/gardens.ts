@@ -17,6 +17,7 @@ export const gardens = resource(gardensContract, gardenRows, {
     can,
     createdAt: toUnixSeconds(createdAt),
   }),
+  importSamples: () => import('./samples/gardens.ts'),
   procedures: (os, { page, get, insert, update, remove, members, invite, exclude, leave }) => ({
     list: os.list.handler(page('gardens')),
     get: os.get.handler(get()),
@@ -28,5 +29,4 @@ export const gardens = resource(gardensContract, gardenRows, {
     exclude: os.exclude.handler(exclude(({ input }) => input.email)),
     leave: os.leave.handler(leave()),
   }),
-  importSamples: () => import('./samples/gardens.ts'),
 })

@@ -20,6 +20,7 @@ export const plants = resource(plantsContract, plantRows, {
     can: { EDIT_PLANT },
     createdAt: toUnixSeconds(createdAt),
   }),
+  importSamples: () => import('./samples/plants.ts'),
   procedures: (os, { page, get, insert, update, remove }) => ({
     list: os.list.handler(page('plants')),
     get: os.get.handler(get()),
@@ -27,5 +28,4 @@ export const plants = resource(plantsContract, plantRows, {
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
   }),
-  importSamples: () => import('./samples/plants.ts'),
 })

@@ -6,6 +6,7 @@ import { Composer } from '../forms/composer.tsx'
 import type { FieldsOptions, FieldValues } from '../forms/fields.tsx'
 import { Search, type useSearch } from '../forms/search.tsx'
 import type { Rows } from './create-rows.ts'
+import { AddSamples } from './add-samples.tsx'
 import { Empty } from './empty.tsx'
 import { ItemRow } from './item-row.tsx'
 import { List } from './list.tsx'
@@ -78,7 +79,11 @@ export function Items<Id extends string | number, Item extends { id: Id }, Name 
           <Search {...search} />
         </Toolbar>
       )}
-      <List query={query} label={label} empty={<Empty text={search?.q ? t('nothingFound') : empty} />}>
+      <List
+        query={query}
+        label={label}
+        empty={<Empty text={search?.q ? t('nothingFound') : empty}>{!search?.q && <AddSamples />}</Empty>}
+      >
         {items.map(children)}
       </List>
     </section>
