@@ -108,7 +108,7 @@ test('the page of a new project lists, adds, edits, searches and deletes, and sh
   await page.getByRole('region', { name: 'Ideas' }).getByText('A rain gauge').first().waitFor()
   expect(await findViolations(page)).toEqual([])
   const path = await page.getByRole('link', { name: 'Console' }).getAttribute('href')
-  const console = await fetch(origin + path, { redirect: 'manual' })
+  const console = await fetch(`${origin}${path}`, { redirect: 'manual' })
   expect([console.status, console.headers.get('location')]).toEqual([
     303,
     expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),

@@ -21,7 +21,7 @@ export {
   ShareIcon,
   ListIcon,
 } from './components/icons.tsx'
-export { ForDevelopers } from './components/for-developers.tsx'
+export { ForDevelopers, isDevelopment } from './components/development.tsx'
 export { AddSamples } from './components/rows/add-samples.tsx'
 export { Detail } from './components/rows/detail.tsx'
 export { createRows, type Rows, type Tagged } from './components/rows/create-rows.ts'
@@ -54,7 +54,6 @@ export { usePerson, useSession } from './components/session/session.tsx'
 export { SignIn } from './components/session/sign-in.tsx'
 export { Waiting } from './components/waiting.tsx'
 export { type PageDefinition, type View, view } from './definition.ts'
-export { isDevelopment } from './development.ts'
 export { createDrafts, createEdits, ownerOfDrafts } from './drafts.ts'
 export { type AppTexts, createTexts } from './language.tsx'
 export { startPage } from './start.tsx'

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 
 import { queryClient } from '../../api.ts'
 import { addSamples } from '../../auth.ts'
-import { isDevelopment } from '../../development.ts'
+import { isDevelopment } from '../development.tsx'
 import { Problem } from '../problem.tsx'
 
 /**

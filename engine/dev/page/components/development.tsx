@@ -1,6 +1,13 @@
 import type { ReactNode } from 'react'
 
-import { isDevelopment } from '../development.ts'
+/**
+ * Returns whether the page is in development: `tallystick dev`, or a service with the console for developers. The service marks the
+ * HTML (engine/html/development.ts), because `npm start` serves the same files in development and in production.
+ *
+ * @example
+ * {isDevelopment() && <Developers />}
+ */
+export const isDevelopment = () => document.documentElement.hasAttribute('data-development')
 
 /**
  * A part of the page for developers, in English as the console, with links to the console and to the reference. Shows nothing in
