@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { startConsole } from '../engine/test/fixtures/console.ts'
 import { createRawFetch } from '../engine/test/fixtures/http.ts'
+import { sampleAccounts } from '../engine/operator/seed.ts'
 import { app } from '../src/app.ts'
 import { createClient } from '../contract/client.ts'
 import { startService } from './fixtures/service.ts'
@@ -61,8 +62,8 @@ describe('POST /api/development/samples', () => {
 
     expect((await addSamples({ cookie })).status).toBe(200)
 
-    const { notes } = await charles.notes.list({})
-    expect(notes.some(({ mine }) => mine) && notes.some(({ mine }) => !mine)).toBe(true)
+    expect((await charles.notes.list({})).notes.map(({ title }) => title)).toContain('Books to return')
+    expect(sampleAccounts('charles@example.com').charles.email).toBe('ada@example.com')
   })
 
   test('refuses callers without a session, and pages of other sites', async () => {
