@@ -10,6 +10,9 @@ export const MAX_TOTAL = 10_000
 /** The most filters of a request for rows. */
 export const MAX_FILTERS = 5
 
+/** The text in place of a removed secret. */
+export const REMOVED = '(removed)'
+
 /** Maximum length of the value of a filter, and of a header of a call, in characters. */
 export const MAX_TEXT = 200
 

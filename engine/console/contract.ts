@@ -166,7 +166,7 @@ const Rows = z.object({
   rows: z.array(z.array(z.string().nullable())),
   hasMore: z.boolean(),
   /** The number of rows with the filters, counted up to a limit. */
-  total: z.number(),
+  total: z.number().nullable(),
 })
 export type Rows = z.infer<typeof Rows>
 

@@ -53,13 +53,17 @@ export const listRows = (db: Database, { table: name, filters, page, sort }: Row
       limit: PAGE_SIZE + 1,
       offset: page * PAGE_SIZE,
     })
+    const hasMore = rows.length > PAGE_SIZE
+    const isComplete = page === 0 && !hasMore
+    // A count with filters could read the whole table.
+    const isCounted = !isComplete && filters.length === 0
     return {
       columns: visible.map(({ name }) => name),
       rows: rows
         .slice(0, PAGE_SIZE)
         .map((row) => row.map((value, index) => (isJson(visible[index]?.type) ? showJson(value) : value))),
-      hasMore: rows.length > PAGE_SIZE,
-      total: await catalogue.countRows(tx, { table, conditions: filters, limit: MAX_TOTAL }),
+      hasMore,
+      total: isCounted ? await catalogue.countRows(tx, table, MAX_TOTAL) : isComplete ? rows.length : null,
     }
   })
 

@@ -1,6 +1,7 @@
 import { isObject } from '@orpc/shared'
 
 import { LiveEvents } from '../call/live-stream.ts'
+import { REMOVED } from './bounds.ts'
 import { toJsonValue } from '../values/output.ts'
 
 /** Maximum length of a recorded input or output, in characters. */
@@ -16,8 +17,6 @@ const SECRETS = [
 ]
 
 export const isSecretName = (name: string) => SECRETS.some((pattern) => pattern.test(name))
-
-const REMOVED = '(removed)'
 
 /**
  * Returns the replacer of JSON.stringify that removes the values of fields with secrets. If all texts are secrets, removes

@@ -99,14 +99,11 @@ export async function listRows(db: Database, { table, columns, conditions, sort,
   return JSON.parse(row?.rows ?? '[]') as (string | null)[][]
 }
 
-/** Counts rows up to a limit, which bounds the time. */
-export async function countRows(
-  db: Database,
-  { table, conditions, limit }: Omit<RowsQuery, 'columns' | 'sort' | 'offset'>,
-) {
+/** Counts the rows of a table up to a limit, which bounds the time. */
+export async function countRows(db: Database, table: CatalogueTable, limit: number) {
   const [row] = await db
     .select({ count: sql`count(*)`.mapWith(Number) })
-    .from(sql`(select from ${nameOf(table)} where ${matching(conditions)} limit ${limit}) as counted`)
+    .from(sql`(select from ${nameOf(table)} limit ${limit}) as counted`)
   return row?.count ?? 0
 }
 
@@ -125,13 +122,14 @@ const matching = (conditions: RowsQuery['conditions']) =>
     sql` and `,
   )
 
-/** Types without an order of their own, whose texts are sorted. */
-const UNSORTED = /^(json|xml|point|line|lseg|box|path|polygon|circle)\b/
+/** Types whose values have an order. Columns of other types are sorted as texts. */
+const SORTED =
+  /^(smallint|integer|bigint|numeric|real|double precision|boolean|text|character|name|uuid|date|time|timestamp|interval|inet|oid)\b/
 
-const sortable = ({ columns }: CatalogueTable, column: string) =>
-  UNSORTED.test(columns.find(({ name }) => name === column)?.type ?? '')
-    ? asText(column)
-    : sql.identifier(column)
+const sortable = (table: CatalogueTable, column: string) =>
+  SORTED.test(table.columns.find(({ name }) => name === column)?.type ?? '')
+    ? sql`${nameOf(table)}.${sql.identifier(column)}`
+    : asText(column)
 
 const asText = (column: string) => sql`${sql.identifier(column)}::text`
 

@@ -146,6 +146,8 @@ class SharedState implements ObservedState {
       const state = await this.#readState()
       const isNew = this.#accept(new Snapshot({ topic, ...(of && { of }), state }, since), changes)
       endRead?.(this.refusal ? 'refused' : isNew ? 'changed' : 'equal')
+      // A stream may send the snapshot immediately, so the read ends before.
+      if (isNew) for (const wake of this.streams) wake()
     } catch (error) {
       endRead?.('failed')
       throw error
@@ -174,14 +176,13 @@ class SharedState implements ObservedState {
   /**
    * Skips an equal snapshot after one change, because the last read has seen that change. Does not skip an equal snapshot
    * after several changes: they may have cancelled each other out, and a client may have requested the state in between.
-   * Returns whether the streams receive the snapshot.
+   * Returns whether the streams must receive the snapshot.
    */
   #accept(snapshot: Snapshot, changes: number) {
     const newChanges = changes - this.#readChanges
     this.#readChanges = changes
     if (snapshot.tag === this.snapshot?.tag && (newChanges < 2 || this.refusal)) return false
     this.snapshot = snapshot
-    for (const wake of this.streams) wake()
     return true
   }
 

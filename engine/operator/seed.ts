@@ -76,7 +76,11 @@ export async function importSamples({ resources }: Pick<App, 'resources'>): Prom
 /** Adds the accounts with their samples. Returns the ids of the accounts. */
 async function addAccounts(db: Database, email: string, samples: readonly Samples[]) {
   const { ada, charles } = sampleAccounts(email)
-  const people = { ada: await addAccount(db, ada), charles: await addAccount(db, charles) }
+  // In the order of the addresses, so that concurrent calls do not lock the rows in opposite orders.
+  const isInOrder = ada.email < charles.email
+  const first = await addAccount(db, isInOrder ? ada : charles)
+  const second = await addAccount(db, isInOrder ? charles : ada)
+  const people = isInOrder ? { ada: first, charles: second } : { ada: second, charles: first }
   for (const { add } of samples) for (const name of ['ada', 'charles'] as const) await add(db, name, people)
   return Object.values(people).map(({ id }) => id)
 }

@@ -8,11 +8,11 @@ import { toJson } from '../../values/output.ts'
 import type { Announcement, LiveEntry, LiveStream } from './live-contract.ts'
 import { describeValue } from '../redaction.ts'
 
-/** Limits of the memory: entries, and the streams and announcements that an entry names. */
+/** Limits of the memory: entries, and what an entry names, which includes every listed stream. */
 export const MAX_ENTRIES = 300
-const MAX_NAMED = 50
+const MAX_NAMED = 200
 /** Maximum number of listed streams. */
-const MAX_STREAMS = 200
+const MAX_STREAMS = MAX_NAMED
 
 type RecordedStream = Omit<LiveStream, 'isOfConsole'>
 

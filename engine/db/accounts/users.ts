@@ -209,7 +209,6 @@ export const codeIdentifier = (email: string) => `sign-in-otp-${email.toLowerCas
 export const findByEmail = async (db: Database, email: string) =>
   (await db.select().from(users).where(eq(users.email, email))).at(0)
 
-/** Returns the person with this e-mail address, or creates the person. Locks the row until the transaction ends. */
 /** Lists the addresses of people. Omits people that do not exist. */
 export const listEmails = (db: Database, ids: readonly string[]) =>
   db
@@ -217,6 +216,7 @@ export const listEmails = (db: Database, ids: readonly string[]) =>
     .from(users)
     .where(inArray(users.id, [...ids]))
 
+/** Returns the person with this e-mail address, or creates the person. Locks the row until the transaction ends. */
 export const findOrCreate = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
   requireRow(
     await db

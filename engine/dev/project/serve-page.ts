@@ -70,10 +70,14 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
   return createErrorOverlay(vite)
 }
 
-/** Marks the page as the service does, which answers the endpoints for the page unless `CONSOLE=off`. */
+/** Whether the service has the console, and so the endpoints for the page in development (`mayHaveConsole`). */
+const hasConsole = ({ CONSOLE, NODE_ENV, WORKERS = '1' }: NodeJS.ProcessEnv) =>
+  CONSOLE !== 'off' && NODE_ENV !== 'production' && WORKERS === '1'
+
+/** Marks the page as the service does. */
 const developmentPlugin: Plugin = {
   name: 'mark-development',
-  transformIndexHtml: (html) => (process.env.CONSOLE === 'off' ? html : markDevelopment(html)),
+  transformIndexHtml: (html) => (hasConsole(process.env) ? markDevelopment(html) : html),
 }
 
 /** Minimum time between two readings of the paths, in milliseconds. */

@@ -21,7 +21,7 @@ export function createService({ file, flags, env, onEnd }: Options) {
     // There is no process, or the process has ended.
     if (child?.exitCode !== null || child.signalCode !== null) return
     const stopped = child
-    // Before the end of the process, which is then no reason to call `onEnd`.
+    // `onEnd` is only for a process that ends by itself, which is still `child` then.
     child = undefined
     const exit = once(stopped, 'exit')
     stopped.kill('SIGTERM')
@@ -32,7 +32,10 @@ export function createService({ file, flags, env, onEnd }: Options) {
   return {
     stop,
     /** Sends a message to the process, if there is one. */
-    send: (message: object) => child?.connected && child.send(message),
+    send: (message: object) => {
+      // An error of a process that ends just now is no error of this process.
+      if (child?.connected) child.send(message, () => undefined)
+    },
     restart: async () => {
       await stop()
       // The bundle is one file, so that its source map must be enabled before the file is loaded.

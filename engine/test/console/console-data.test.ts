@@ -157,6 +157,32 @@ describe('data.rows', () => {
     await db.execute(sql`drop table sorted`)
   })
 
+  test('sorts by a column with the name of an alias', async () => {
+    await db.execute(sql`create table sorted (id int primary key, "values" text)`)
+    await db.execute(sql`insert into sorted values (1, 'b'), (2, 'a')`)
+
+    const { rows } = await client.data.rows({
+      table: 'sorted',
+      filters: [],
+      page: 0,
+      sort: { column: 'values', isDescending: false },
+    })
+
+    expect(rows.map(([id]) => id)).toEqual(['2', '1'])
+    await db.execute(sql`drop table sorted`)
+  })
+
+  test('counts the rows of a table with several pages, and with filters only those of a complete page', async () => {
+    await db.execute(sql`create table counted as select generate_series(1, 300) as id`)
+    const totalOf = async (filters: Filter[]) =>
+      (await client.data.rows({ table: 'counted', filters, page: 0 })).total
+
+    expect(await totalOf([])).toBe(300)
+    expect(await totalOf([{ column: 'id', operator: 'is', value: '7' }])).toBe(1)
+    expect(await totalOf([{ column: 'id', operator: 'contains', value: '1' }])).toBeNull()
+    await db.execute(sql`drop table counted`)
+  })
+
   test('filters by several columns', async () => {
     await addPerson('filter-1')
     await addPerson('filter-2')

@@ -114,6 +114,19 @@ describe('an announcement', () => {
     })
   })
 
+  test('of a public topic shows the read before the event', async () => {
+    await watching(async (next) => {
+      const { stream } = await open(['visits'])
+      await next('sent')
+
+      await call('visits.add', undefined)
+
+      const { number } = await next('announced', ofTopic('visits'))
+      const read = await next('read', ({ announcements }) => announcements.includes(number))
+      expect(await next('sent')).toMatchObject({ stream, topic: 'visits', read: read.number })
+    })
+  })
+
   test('names the streams that watch the topic with the data of another person', async () => {
     await watching(async (next) => {
       const { stream } = await open(['shelves'], 'charles')

@@ -14,7 +14,8 @@ function nothingText({ filters, page }: Selection) {
   return filters.length > 0 ? 'No row matches the filters.' : 'The table has no rows.'
 }
 
-const totalText = (total: number) => (total < MAX_TOTAL ? String(total) : `${MAX_TOTAL} or more`)
+const totalText = (total: number | null) =>
+  total === null ? '' : ` of ${total < MAX_TOTAL ? total : `${MAX_TOTAL} or more`}`
 
 /** The rows of a table, with filters and pages. */
 export function TableRows({ table, selection }: { table: Table; selection: Selection }) {
@@ -69,7 +70,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
                 <p role="status" className={count === 0 ? 'muted grow none' : 'muted grow'}>
                   {count === 0
                     ? nothingText(selection)
-                    : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + count} of ${totalText(rows.total)}`}
+                    : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + count}${totalText(rows.total)}`}
                 </p>
                 {(page > 0 || rows.hasMore) && (
                   <>

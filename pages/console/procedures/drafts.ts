@@ -1,6 +1,7 @@
 import { useState } from 'react'
 
 import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
+import { REMOVED } from '../../../engine/console/bounds.ts'
 import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
 import { exampleOf, type Field, fieldsOf } from './schema.ts'
 
@@ -52,7 +53,8 @@ function createDraft(
 /** Fills the form of a procedure with an input as JSON. By default, with the caller that the procedure needs. */
 export function fillDraft(procedure: ProcedureDescription, json: string | null, caller?: CallerChoice) {
   const fields = fieldsOf(procedure.input)
-  const parsed = parseInput(json ?? '')
+  // A secret that the recording does not have must be entered again.
+  const parsed = parseInput((json ?? '').replaceAll(JSON.stringify(REMOVED), '""'))
   // A recorded input that is cut at its limit is no JSON.
   const values = fields && parsed.isValid ? toValues(fields, parsed.input) : undefined
   const draft = createDraft(procedure, fields)

@@ -2,7 +2,7 @@ import { useEffect, useSyncExternalStore } from 'react'
 
 import type { LiveEntry } from '../../../engine/console/live/live-contract.ts'
 import type { RecordedBatch, RecordedRequest } from '../../../engine/console/requests-contract.ts'
-import { client, isUnreachable, RETRY_DELAY } from '../client.ts'
+import { client, isUnreachable, queryClient, RETRY_DELAY } from '../client.ts'
 
 /** The numbers of requests and of live updates that the page keeps. */
 const MAX_REQUESTS = 500
@@ -63,6 +63,7 @@ async function watch(signal: AbortSignal) {
       const batches = await client.watch(undefined, { signal })
       // A new connection receives the recorded live updates again. Their numbers are of the process.
       update({ isRecording: true, error: undefined, entries: [] })
+      void queryClient.invalidateQueries({ queryKey: ['streams'] })
       for await (const batch of batches) add(batch)
     } catch (error) {
       if (!isOver() && !isUnreachable(error)) update({ error })

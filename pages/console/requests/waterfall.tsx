@@ -36,7 +36,10 @@ export function phasesOf({ calls, duration, protocol }: RecordedRequest): Span[]
 export const Bar = ({ span: { start, duration }, total }: { span: Omit<Span, 'name'>; total: number }) => (
   <div
     className="duration"
-    style={{ marginInlineStart: `${partOf(start, total)}%`, width: `${partOf(duration, total)}%` }}
+    style={{
+      marginInlineStart: `${partOf(start, total)}%`,
+      width: `${Math.min(partOf(duration, total), 100 - partOf(start, total))}%`,
+    }}
   />
 )
 

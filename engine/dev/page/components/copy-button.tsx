@@ -13,10 +13,12 @@ interface Props {
 /** Copies a text to the clipboard, on the page and on the console. Shows nothing without TLS, because browsers then offer no clipboard. */
 export function CopyButton({ text, label, name, copied, notCopied }: Props) {
   const copy = useMutation({
-    mutationFn: () => navigator.clipboard.writeText(text),
+    mutationFn: (copied: string) => navigator.clipboard.writeText(copied),
     networkMode: 'always',
   })
   if (!window.isSecureContext) return null
+  // Says nothing beside another text, which the same button can have later.
+  const isOfText = copy.variables === text
   return (
     <>
       <button
@@ -24,12 +26,12 @@ export function CopyButton({ text, label, name, copied, notCopied }: Props) {
         className="secondary copy"
         aria-label={name}
         onClick={() => {
-          copy.mutate()
+          copy.mutate(text)
         }}
       >
         {label}
       </button>
-      <span role="status">{copy.isSuccess ? copied : copy.isError && notCopied}</span>
+      <span role="status">{isOfText && (copy.isSuccess ? copied : copy.isError && notCopied)}</span>
     </>
   )
 }

@@ -18,8 +18,9 @@ export function Choice<Value extends string | number>({
 }: Props<Value>) {
   return (
     <label>
-      {isCompact ? <span className="hidden">{label}</span> : label}
+      {!isCompact && label}
       <select
+        aria-label={isCompact ? label : undefined}
         value={value}
         onChange={({ target }) => {
           onChoice(options[target.selectedIndex]?.[0] ?? value)

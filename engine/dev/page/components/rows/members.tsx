@@ -115,7 +115,8 @@ function NewMember<Role extends string>({
   const share = useMutation({
     mutationFn: onShare,
     onSuccess: (_, { email: address }) => {
-      setEmail('')
+      // The person may have begun with another address meanwhile.
+      setEmail((current) => (current.trim() === address.trim() ? '' : current))
       announce(t('shared', { email: address }))
     },
   })

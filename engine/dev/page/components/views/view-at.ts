@@ -35,7 +35,8 @@ export function useViewsWithin(href: string): ViewAt[] {
   return views
     .filter((view) => hasParameters(view.path) && isOpen(view, session))
     .flatMap((view) => {
-      const found = find(`${href}/${view.path.split('/').at(-1) ?? ''}`)
+      const last = view.path.split('/').at(-1) ?? ''
+      const found = last.startsWith('{') ? undefined : find(`${href}/${last}`)
       return found?.view === view ? [found] : []
     })
 }
