@@ -73,7 +73,7 @@ const mistakes: [mistake: string, file: string, correct: string | RegExp, wrong:
       'src/loans.ts',
       "page('loans')",
       listAll,
-      'With the rows of Ada, loans.list: loans has',
+      'With the rows of Ada, loans.list (call 1): loans has',
     ],
     [
       'a deletion without owner',
