@@ -5,13 +5,16 @@ import type { Topic } from 'tallystick-contract'
 
 import type { Caller, Reply } from './caller.ts'
 
-/** Whose states of a topic a change may affect: see `Announce`. */
+/**
+ * Whose states of a topic a change may affect: see `Announce`. The state of a topic is what one caller may read of the topic, for a topic
+ * with `of` within one parent.
+ */
 export type Recipient =
-  /** The id of an account: its own states, and the states that show its data (`listOtherOwners`). */
+  /** The id of an account: its own states, and states of others that show its data (`listOtherOwners` of a resource). */
   | { person: string }
   /** An e-mail address: the states of the person with this address. The address may have no account yet. */
   | { address: string }
-  /** The id of a parent, for example of a project: the states of this parent (`of`), and that show its data (`listParents`). */
+  /** The id of a parent, for example of a project: the states of this parent, and lists that contain its rows (`listParents` of a resource). */
   | { parent: string | number | bigint }
 
 /**

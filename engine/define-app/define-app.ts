@@ -71,7 +71,7 @@ interface Definition<Contract extends AppContract> extends Pick<
   resources: ResourcesOf<Contract>
   /**
    * Run around the handler of each procedure, the first one outermost: after the guard, and within the validation of input and
-   * output. The guard then checks each permission before, in a statement of its own.
+   * output. With a middleware, the guard checks each permission in a statement before. Otherwise the statement of the handler checks it.
    */
   middlewares?: readonly AppMiddleware[]
   /** Work that runs after a transaction, or at times (docs/jobs.md). The name of a job must stay the same while jobs wait. */
@@ -139,6 +139,7 @@ export function defineApp<Contract extends AppContract>({
         ...personalDataOfJobs(jobs, mails),
         ...(definition.signIn ? [personalDataOfProviders] : []),
       ]),
+      // Before the deletion of an account: ends its part in shared rows. Returns the keys of the states to read again.
       leave: async (tx, person) => [
         ...(await listKeysOfPerson(topics, watches, tx, person)),
         ...(await leaveRows(resources, tx, person)),
@@ -189,7 +190,7 @@ function mistakesOfExport(exported: readonly string[], resources: Resources) {
   ]
 }
 
-/** Returns a sentence for each mistake. */
+/** Returns a sentence for each mistake in resources and endpoints. `defineApp` adds those of jobs, sign-in and exports. */
 export function findMistakes(resources: Resources, endpoints: Endpoints = {}): string[] {
   const entries = Object.entries(resources)
   const all = entries.flatMap(([name, resource]) =>

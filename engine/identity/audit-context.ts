@@ -9,6 +9,7 @@ const contexts = createStorage<Context>()
  * Makes the context of a call available to `currentAuditSource`, because better-auth and OpenAuth do not pass the
  * context to the functions that they call.
  */
+// Without `disableStoragesAfter`, each later promise of the process would be slower.
 export const withAuditContext = <Result>(context: Context, work: () => Promise<Result>) =>
   disableStoragesAfter(() => contexts.run(context, work))
 
@@ -26,7 +27,7 @@ export function currentImpersonation() {
   return actor === undefined ? undefined : person
 }
 
-/** Records for the metrics whether a sign-in succeeded, if only better-auth knows. */
+/** Records for the metrics whether a sign-in succeeded. For sign-ins within better-auth, whose outcome no endpoint sees. */
 export function recordSignIn(isAccepted: boolean) {
   const context = contexts.getStore()
   if (context) context.attributes.signedIn = isAccepted

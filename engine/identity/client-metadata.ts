@@ -10,8 +10,8 @@ const MAX_RAW_NAME = 1000
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /**
- * The metadata that an app registers. Removes redirect URIs that are not supported, unless none remains. All other
- * members are ignored: the response contains the registered metadata (RFC 7591, section 3.2.1).
+ * The metadata that an app registers. Removes redirect URIs that are not supported, and refuses the metadata if no other is
+ * left. All other members are ignored: the response contains the registered metadata (RFC 7591, section 3.2.1).
  */
 export const clientMetadata = (schemes: readonly string[]) =>
   z.object({
@@ -35,6 +35,7 @@ export const clientMetadata = (schemes: readonly string[]) =>
         'Must contain a URI with https, loopback http or a private scheme, in ASCII, without user information and fragment',
       )
       .transform(({ supported }) => supported),
+    // Only one grant type matters here, so a malformed list counts as a list without it.
     grant_types: z.array(z.unknown()).catch([]),
   })
 

@@ -14,7 +14,7 @@ export const executorOn = (db: Database, name: string): PgBoss.Db => ({
   },
 })
 
-/** Both drivers accept JSON and arrays as texts. */
+/** Both drivers accept JSON and arrays as texts. The arrays of pg-boss have only ids and names of queues, which need no quotes. */
 function toParameter(value: unknown) {
   if (Array.isArray(value)) return `{${value.join(',')}}`
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? null)

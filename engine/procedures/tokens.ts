@@ -20,15 +20,17 @@ const procedures = os.router({
       clientId: tokenClientIds[audience],
       // In the order of the contract, and each scope once.
       scope: scopesOf(scopes.join(' ')).join(' '),
+      // The list of apps shows the label of a token where a grant has the user agent of its app.
       userAgent: label,
       expiresAt: new Date(Date.now() + days * DAY),
     }
-    const clientIds = Object.values(tokenClientIds)
+    // The limit counts the tokens of all audiences together.
+    const countedClientIds = Object.values(tokenClientIds)
     const created = await query.insert(
       context.db,
       context.session.id,
       grant,
-      clientIds,
+      countedClientIds,
       auditSourceOf(context),
     )
     if (created === 'full') throw errors.TOO_MANY_TOKENS()

@@ -19,6 +19,8 @@ const example = {
 const SessionInfo = z
   .object({
     id: z.string(),
+    // The interface fixes that a session is revoked by its token, which is its credential. So a person's tokens stay hidden from an
+    // administrator who impersonates the person.
     token: z
       .string()
       .meta({ description: 'Identifies the session for its revocation. Empty during an impersonation' }),

@@ -30,10 +30,9 @@ export const viteConfig = (paths: readonly string[]): InlineConfig => ({
     outDir: resolve(OUTPUT),
     emptyOutDir: true, // not the default, because the folder is outside of `root`
     target: 'es2022',
-    // The Content-Security-Policy of the page does not allow inline scripts.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    // One file for the first view: what it shares with parts on demand would be files of their own, which compress less.
+    assetsInlineLimit: 0, // because the Content-Security-Policy of the page allows no `data:` URLs
+    modulePreload: { polyfill: false }, // because all supported browsers have modulepreload
+    // One file for the first view. By default, code that lazy parts also use gets files of its own, which compress less.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'first-view', tags: ['$initial'] }] } } },
   },
   logLevel: 'warn',

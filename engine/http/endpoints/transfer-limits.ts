@@ -11,7 +11,8 @@ export const MAX_TRANSFERS = 50
 
 /**
  * Limits the open requests to endpoints: a client can read an answer slowly, or send a stream slowly, and each request occupies one of
- * MAX_REQUESTS meanwhile. Requests without an account and with a complete body are not counted: webhooks of a service come from one network.
+ * MAX_REQUESTS meanwhile. Webhooks are not counted, because those of a service come from one network: endpoints for all callers whose
+ * body has arrived before the handler runs.
  */
 export function createTransferLimits() {
   const open = createOpenCounts()
@@ -21,9 +22,9 @@ export function createTransferLimits() {
     { address, reply }: Pick<Context, 'address' | 'reply'>,
     person: string | undefined,
   ) => {
-    const isCounted = access !== undefined || body === undefined || body === 'stream'
+    const isWebhook = access === undefined && body !== undefined && body !== 'stream'
     // The client has left, so that no event would end the count.
-    if (!isCounted || response.destroyed) return
+    if (isWebhook || response.destroyed) return
     const counts =
       person === undefined
         ? countsOfNetwork(networkOf(address?.()), MAX_TRANSFERS)

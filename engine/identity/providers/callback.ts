@@ -42,14 +42,15 @@ export function withProblem(path: string, code: string) {
 }
 
 /**
- * Creates the endpoint to which providers send people back. Replaces the endpoint of better-auth, which runs its requests to the
- * provider, the account and the session in no common transaction with the audit trail, stores the tokens of the provider, and connects
- * existing accounts without a code. Needed until better-auth separates the requests from the changes (1.7.25 does not).
+ * Creates the endpoint to which providers send people back. Replaces the endpoint of better-auth for three reasons: its changes and the
+ * entry of the audit trail are not in one transaction, it stores the tokens of the provider, and it connects existing accounts without a
+ * code. Needed until better-auth separates the requests from the changes (1.7.25 does not).
  */
 export const createCallback = ({ adminEmails, log, sendNotice }: Parts) =>
   createAuthEndpoint('/callback/:id', { method: 'GET', query: Answer }, async (context) => {
     const { context: auth, params, query } = context
     // Deletes the state, which is valid once. Only the browser that began has the cookie with the same state.
+    // An invalid state makes better-auth throw a redirect to its own page of errors, which becomes one to the page of the service.
     const state = await parseState(context).catch((error: unknown) => {
       throw isAPIError(error) && error.statusCode < 400
         ? context.redirect(withProblem('/', 'PROVIDER_FAILED'))
@@ -117,7 +118,8 @@ async function signIn(
   const sameAddress = await internalAdapter.findUserByEmail(identity.email)
   const owner = await internalAdapter.findAccountOwnerByKey(key)
   const connected: User | undefined = owner?.kind === 'owned' ? owner.user : undefined
-  await lockPerson(db, connected?.id ?? null)
+  // A person who is not connected yet has no row to lock.
+  if (connected) await lockPerson(db, connected.id)
   if (!connected && (sameAddress || adminEmails.includes(identity.email)))
     throw new ProviderProblem('NOT_CONNECTED', 'the account with the address is not connected')
   const user = connected ?? (await signUp(internalAdapter, identity))
@@ -135,6 +137,7 @@ async function signIn(
   } catch (error) {
     if (!isAPIError(error) || error.body?.code !== 'BANNED_USER') throw error
     await audit.insert(db, { ...entry, actor: null, outcome: 'refused' })
+    // Returned, because an error would roll back the entry.
     return new ProviderProblem('BANNED_USER', 'the account is banned')
   }
 }

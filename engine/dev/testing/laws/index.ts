@@ -74,9 +74,11 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
       })
 
       test('requires a session if one of several topics does', async () => {
+        // Every application has `live.watch`, and the engine's topic `sessions`, which requires a session.
         const watch = procedures.find(({ meta }) => meta.watches)
-        const topics = watch?.meta.watches?.map(({ name }) => name) ?? []
-        const call = callByPath(connect(running, {}), watch ?? { path: [], parameters: [] }, topics)
+        if (!watch) throw new Error('The contract has no live.watch')
+        const topics = watch.meta.watches?.map(({ name }) => name) ?? []
+        const call = callByPath(connect(running, {}), watch, topics)
 
         await expect(call).rejects.toSatisfy(isUnauthorized)
       })

@@ -71,6 +71,7 @@ export async function createWorlds(
     const outputs: unknown[] = []
     const connect = ({ cookie }: Person) => recordOutputs(running.client({ cookie }), outputs)
     const text = `text-${crypto.randomUUID()}`
+    // `prepare` creates the rows of `ada`. For the rows of Bob, the two exchange their parts.
     const people = { ada: connect(person), bob: connect(other), administrator: connect(administrator) }
     const fixture = await (cases.prepare as Prepare)(people, text)
     return { fixture, text, outputs: [...outputs, fixture] }
@@ -132,7 +133,7 @@ export function findCounterparts({ ada, bob }: World): ReadonlyMap<string, reado
   const counterparts = new Map<string, unknown[]>()
   for (const { path, value } of leavesOf(bob.outputs)) {
     const counterpart = valueAt(ada.outputs, path)
-    // A leaf is the only leaf of itself, at the empty path.
+    // An object or a list has only leaves at longer paths.
     const isLeaf = leavesOf(counterpart).some((leaf) => leaf.path.length === 0)
     if (!isLeaf || typeof counterpart !== typeof value || keyOfLeaf(counterpart) === keyOfLeaf(value))
       continue

@@ -48,10 +48,11 @@ export function TextField({
   value,
   onValue,
   error,
+  languageOfError,
   maxLength,
   ...attributes
 }: Props<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
-  const { control, message } = useControl({ label, maxLength, value, onValue, error })
+  const { control, message } = useControl({ label, maxLength, value, onValue, error, languageOfError })
   return (
     <label>
       <span className={isCompact ? 'hidden' : undefined}>{label}</span>

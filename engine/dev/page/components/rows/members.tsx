@@ -142,6 +142,7 @@ function NewMember<Role extends string>({
       <p className="muted">{explanation}</p>
       <Problem error={share.error} fields={rules} />
       <div className="row">
+        {/* The person continues in the field, so the button need not keep the focus. */}
         <button aria-busy={share.isPending} disabled={share.isPending}>
           {action}
         </button>

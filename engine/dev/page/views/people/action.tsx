@@ -12,6 +12,7 @@ import type { Message } from '../../texts.ts'
 interface Definition {
   run: (userId: string, reason: string) => Promise<unknown>
   explanation: Message
+  /** Whether the button has no warning color: the action can be undone. */
   isHarmless: boolean
 }
 
@@ -58,7 +59,7 @@ export function ActionDialog({ action, user, onDone, onClose }: Props) {
         restart()
         return
       }
-      // Otherwise, a first request of a list continues, and its response may be older than the action.
+      // `invalidateQueries` does not cancel the first request of a list, whose response may be older than the action.
       await queryClient.cancelQueries({ queryKey: peopleKey })
       await queryClient.invalidateQueries({ queryKey: peopleKey })
       onDone(t('personChanged', { email: user.email }))
