@@ -9,6 +9,9 @@ import { add, createProject, signInByTerminal, startDevelopment } from '../fixtu
 
 useBrowser()
 
+/** A test starts a new project, which takes most of its time. */
+const LIMIT = { timeout: 300_000 }
+
 /** A view of one idea, whose path has a parameter. */
 const IDEA = `import { useQuery } from '@tanstack/react-query'
 import { createTexts, view } from 'tallystick-dev/page'
@@ -60,67 +63,71 @@ async function startProject(change: (project: string) => Promise<void>) {
   return { origin, call, expectStatus, page: await context.newPage() }
 }
 
-test('the page of a new project lists, adds, edits, searches and deletes, and shows an item at its own path', async () => {
-  const { origin, call, page } = await startProject(addViewOfIdea)
-  await page.goto(`${origin}/ideas`)
-  await page.getByText('You have no ideas.').waitFor()
-  expect(await findViolations(page)).toEqual([])
+test(
+  'the page of a new project lists, adds, edits, searches and deletes, and shows an item at its own path',
+  LIMIT,
+  async () => {
+    const { origin, call, page } = await startProject(addViewOfIdea)
+    await page.goto(`${origin}/ideas`)
+    await page.getByText('You have no ideas.').waitFor()
+    expect(await findViolations(page)).toEqual([])
 
-  await page.getByRole('textbox', { name: 'Title' }).fill('A rain gauge')
-  await page.getByRole('button', { name: 'Add a new idea' }).click()
-  const items = page.getByRole('list', { name: 'Ideas' }).getByRole('listitem')
-  await items.getByText('A rain gauge').waitFor()
-  expect(await findViolations(page)).toEqual([])
+    await page.getByRole('textbox', { name: 'Title' }).fill('A rain gauge')
+    await page.getByRole('button', { name: 'Add a new idea' }).click()
+    const items = page.getByRole('list', { name: 'Ideas' }).getByRole('listitem')
+    await items.getByText('A rain gauge').waitFor()
+    expect(await findViolations(page)).toEqual([])
 
-  await items.getByRole('button', { name: 'Edit' }).click()
-  await items.getByRole('textbox', { name: 'Title' }).fill('A sun dial')
-  expect(await findViolations(page)).toEqual([])
-  await items.getByRole('button', { name: 'Save' }).click()
-  await expect.poll(() => page.evaluate('document.activeElement.title')).toBe('Edit')
-  await call('POST', '/api/ideas', { title: 'A rain gauge' })
-  await items.getByText('A rain gauge').waitFor()
-  await page.getByRole('searchbox').fill('DIAL')
-  await items.getByText('A rain gauge').waitFor({ state: 'detached' })
-  await page.reload()
-  await items.getByText('A sun dial').waitFor()
-  expect(await page.getByRole('searchbox').inputValue()).toBe('DIAL')
-  expect(await items.count()).toBe(1)
+    await items.getByRole('button', { name: 'Edit' }).click()
+    await items.getByRole('textbox', { name: 'Title' }).fill('A sun dial')
+    expect(await findViolations(page)).toEqual([])
+    await items.getByRole('button', { name: 'Save' }).click()
+    await expect.poll(() => page.evaluate('document.activeElement.title')).toBe('Edit')
+    await call('POST', '/api/ideas', { title: 'A rain gauge' })
+    await items.getByText('A rain gauge').waitFor()
+    await page.getByRole('searchbox').fill('DIAL')
+    await items.getByText('A rain gauge').waitFor({ state: 'detached' })
+    await page.reload()
+    await items.getByText('A sun dial').waitFor()
+    expect(await page.getByRole('searchbox').inputValue()).toBe('DIAL')
+    expect(await items.count()).toBe(1)
 
-  await items.getByRole('link', { name: 'A sun dial' }).click()
-  await page.getByRole('heading', { name: 'One idea' }).waitFor()
-  await page.getByText('A sun dial').waitFor()
-  const links = page.getByRole('navigation').getByRole('link')
-  expect(await links.getByText('One idea').count()).toBe(0)
-  expect(await links.filter({ hasText: 'Ideas' }).first().getAttribute('aria-current')).toBe('true')
+    await items.getByRole('link', { name: 'A sun dial' }).click()
+    await page.getByRole('heading', { name: 'One idea' }).waitFor()
+    await page.getByText('A sun dial').waitFor()
+    const links = page.getByRole('navigation').getByRole('link')
+    expect(await links.getByText('One idea').count()).toBe(0)
+    expect(await links.filter({ hasText: 'Ideas' }).first().getAttribute('aria-current')).toBe('true')
 
-  await page.getByRole('link', { name: 'All ideas' }).click()
-  const last = items.filter({ hasText: 'A sun dial' })
-  await last.getByRole('button', { name: 'Delete' }).click()
-  await last.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await last.waitFor()
-  await page.goBack()
-  await page.getByRole('heading', { name: 'One idea' }).waitFor()
+    await page.getByRole('link', { name: 'All ideas' }).click()
+    const last = items.filter({ hasText: 'A sun dial' })
+    await last.getByRole('button', { name: 'Delete' }).click()
+    await last.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await last.waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'One idea' }).waitFor()
 
-  await page.goto(origin)
-  await page.getByRole('heading', { level: 1, name: 'Example App' }).waitFor()
-  await page.getByText('Next: edit app/views/home.tsx').waitFor()
-  await page.getByRole('region', { name: 'Ideas' }).getByText('A rain gauge').first().waitFor()
-  expect(await findViolations(page)).toEqual([])
-  const path = await page.getByRole('link', { name: 'Console' }).getAttribute('href')
-  const console = await fetch(`${origin}${path}`, { redirect: 'manual' })
-  expect([console.status, console.headers.get('location')]).toEqual([
-    303,
-    expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-  ])
+    await page.goto(origin)
+    await page.getByRole('heading', { level: 1, name: 'Example App' }).waitFor()
+    await page.getByText('Next: edit app/views/home.tsx').waitFor()
+    await page.getByRole('region', { name: 'Ideas' }).getByText('A rain gauge').first().waitFor()
+    expect(await findViolations(page)).toEqual([])
+    const path = await page.getByRole('link', { name: 'Console' }).getAttribute('href')
+    const console = await fetch(`${origin}${path}`, { redirect: 'manual' })
+    expect([console.status, console.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    ])
 
-  await items.getByRole('button', { name: 'Delete' }).click()
-  await page.getByRole('button', { name: 'Add sample data' }).click()
-  await items.getByText('First idea').waitFor()
-  expect(await findViolations(page)).toEqual([])
-})
+    await items.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Add sample data' }).click()
+    await items.getByText('First idea').waitFor()
+    expect(await findViolations(page)).toEqual([])
+  },
+)
 
-test('the page of a shared resource has the lists within an item, and its members', async () => {
+test('the page of a shared resource has the lists within an item, and its members', LIMIT, async () => {
   const { origin, call, page, expectStatus } = await startProject(async (project) => {
     await add(project, 'gardens', '--shared')
     await add(project, 'plants', '--of', 'gardens')
@@ -182,27 +189,31 @@ test('the page of a shared resource has the lists within an item, and its member
   await page.getByRole('heading', { name: 'Kitchen garden', level: 1 }).waitFor()
 })
 
-test('the page of a new project shows an error of the build of the service, until the error is repaired', async () => {
-  const project = await createProject({ page: true })
-  const port = await freePort()
-  const { output } = await startDevelopment(project, { PORT: String(port) })
-  expect(output()).toContain('listens on')
-  const page = await (await openContext()).newPage()
-  await page.goto(`http://localhost:${port}/`)
-  await page.getByRole('banner').waitFor()
-  const source = join(project, 'src/app.ts')
-  const code = await readFile(source, 'utf8')
+test(
+  'the page of a new project shows an error of the build of the service, until the error is repaired',
+  LIMIT,
+  async () => {
+    const project = await createProject({ page: true })
+    const port = await freePort()
+    const { output } = await startDevelopment(project, { PORT: String(port) })
+    expect(output()).toContain('listens on')
+    const page = await (await openContext()).newPage()
+    await page.goto(`http://localhost:${port}/`)
+    await page.getByRole('banner').waitFor()
+    const source = join(project, 'src/app.ts')
+    const code = await readFile(source, 'utf8')
 
-  await writeFile(source, `${code}\nconst broken = (\n`)
+    await writeFile(source, `${code}\nconst broken = (\n`)
 
-  const overlay = page.locator('vite-error-overlay')
-  await overlay.getByText('the build of the service').waitFor({ timeout: 120_000 })
-  await overlay
-    .getByText(/src\/app\.ts/)
-    .first()
-    .waitFor()
-  await page.reload()
-  await overlay.getByText('the build of the service').waitFor()
-  await writeFile(source, code)
-  await overlay.waitFor({ state: 'detached', timeout: 120_000 })
-})
+    const overlay = page.locator('vite-error-overlay')
+    await overlay.getByText('the build of the service').waitFor({ timeout: 120_000 })
+    await overlay
+      .getByText(/src\/app\.ts/)
+      .first()
+      .waitFor()
+    await page.reload()
+    await overlay.getByText('the build of the service').waitFor()
+    await writeFile(source, code)
+    await overlay.waitFor({ state: 'detached', timeout: 120_000 })
+  },
+)
