@@ -120,7 +120,8 @@ test(
       expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     ])
 
-    await items.getByRole('button', { name: 'Delete' }).click()
+    for (const title of ['A rain gauge', 'A sun dial'])
+      await items.filter({ hasText: title }).getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Add sample data' }).click()
     await items.getByText('First idea').waitFor()
     expect(await findViolations(page)).toEqual([])
