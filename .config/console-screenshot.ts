@@ -42,6 +42,7 @@ export async function captureConsole(browser: Browser) {
   for (const path of ['/api/counter', '/api/tasks']) await fetch(settings.baseUrl + path)
   for (const operation of ['notes.create', 'tasks.create', 'tasks.list']) await call(operation)
   await page.getByRole('button', { name: 'tasks.create', exact: true }).click()
+  await page.getByRole('link', { name: 'Run again' }).waitFor()
   const picture = await page.screenshot()
 
   await context.close()
