@@ -165,7 +165,7 @@ const Rows = z.object({
   /** The values as PostgreSQL writes them, cut at a limit. */
   rows: z.array(z.array(z.string().nullable())),
   hasMore: z.boolean(),
-  /** The number of rows with the filters, counted up to a limit. */
+  /** The number of rows, up to a limit. Null for several pages with filters, whose count could read the whole table. */
   total: z.number().nullable(),
 })
 export type Rows = z.infer<typeof Rows>

@@ -54,16 +54,15 @@ export const listRows = (db: Database, { table: name, filters, page, sort }: Row
       offset: page * PAGE_SIZE,
     })
     const hasMore = rows.length > PAGE_SIZE
-    const isComplete = page === 0 && !hasMore
     // A count with filters could read the whole table.
-    const isCounted = !isComplete && filters.length === 0
+    const count = () => (filters.length === 0 ? catalogue.countRows(tx, table, MAX_TOTAL) : null)
     return {
       columns: visible.map(({ name }) => name),
       rows: rows
         .slice(0, PAGE_SIZE)
         .map((row) => row.map((value, index) => (isJson(visible[index]?.type) ? showJson(value) : value))),
       hasMore,
-      total: isCounted ? await catalogue.countRows(tx, table, MAX_TOTAL) : isComplete ? rows.length : null,
+      total: page === 0 && !hasMore ? rows.length : await count(),
     }
   })
 

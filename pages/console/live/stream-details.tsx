@@ -98,17 +98,7 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
       </div>
       {silent.map(({ name, announcedBy }) => (
         <p key={name} className="muted">
-          Nobody has announced <strong>{name}</strong> since then.{' '}
-          {announcedBy.length > 0 ? 'By their contract, these procedures do: ' : 'No procedure declares '}
-          {announcedBy.length === 0 && <code>updates</code>}
-          {announcedBy.map((operation, index) => (
-            <span key={operation}>
-              {index > 0 && ', '}
-              <a href={addressOf('procedures', operation)}>{operation}</a>
-            </span>
-          ))}
-          {announcedBy.length === 0 && ' with this topic; '}
-          {announcedBy.length > 0 && '. A refused call announces nothing. '}
+          Nobody has announced <strong>{name}</strong> since then. <Announcers operations={announcedBy} />{' '}
           <code>context.announce</code> announces a change of other people&apos;s data.
         </p>
       ))}
@@ -118,6 +108,28 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
         </AnnouncementTable>
       )}
     </section>
+  )
+}
+
+/** Names the procedures whose contract announces a topic. */
+function Announcers({ operations }: { operations: readonly string[] }) {
+  if (operations.length === 0)
+    return (
+      <>
+        No procedure has the topic in <code>updates</code>.
+      </>
+    )
+  return (
+    <>
+      By their contract, these procedures do:{' '}
+      {operations.map((operation, index) => (
+        <span key={operation}>
+          {index > 0 && ', '}
+          <a href={addressOf('procedures', operation)}>{operation}</a>
+        </span>
+      ))}
+      . A refused call announces nothing.
+    </>
   )
 }
 

@@ -13,7 +13,7 @@ interface Props {
 /** Copies a text to the clipboard, on the page and on the console. Shows nothing without TLS, because browsers then offer no clipboard. */
 export function CopyButton({ text, label, name, copied, notCopied }: Props) {
   const copy = useMutation({
-    mutationFn: (copied: string) => navigator.clipboard.writeText(copied),
+    mutationFn: (written: string) => navigator.clipboard.writeText(written),
     networkMode: 'always',
   })
   if (!window.isSecureContext) return null

@@ -43,7 +43,7 @@ interface Props<Id extends string | number, Item extends { id: Id }, Name extend
   item: Item
   fields: FieldsOptions<Name>
   /** What the person may do. By default, everything. */
-  can?: { edit: boolean; delete: boolean }
+  can?: { edit: boolean; delete: boolean } | undefined
   /** Further buttons: `<RowAction>`. */
   actions?: ReactNode
   /** Shown below the title. */

@@ -32,7 +32,7 @@ interface Props<Id extends string | number, Item extends { id: Id }, Name extend
   /** Shown instead of an empty list. */
   empty: string
   /** What the person may do with an item. By default, everything. */
-  can?: (item: Item) => { edit: boolean; delete: boolean }
+  can?: ((item: Item) => { edit: boolean; delete: boolean }) | undefined
   /** The row of an item. By default, `ItemRow`. */
   children?: (item: Item) => ReactNode
 }
@@ -54,8 +54,8 @@ export function Items<Id extends string | number, Item extends { id: Id }, Name 
   onAdd,
   within,
   empty,
-  can = () => ({ edit: true, delete: true }),
-  children = (item) => <ItemRow key={item.id} rows={rows} item={item} fields={fields} can={can(item)} />,
+  can,
+  children = (item) => <ItemRow key={item.id} rows={rows} item={item} fields={fields} can={can?.(item)} />,
 }: Props<Id, Item, Name>) {
   const { t } = useLanguage()
   return (

@@ -35,6 +35,7 @@ export function useViewsWithin(href: string): ViewAt[] {
   return views
     .filter((view) => hasParameters(view.path) && isOpen(view, session))
     .flatMap((view) => {
+      // A path that ends with a parameter is of one item, and not of a list within an item.
       const last = view.path.split('/').at(-1) ?? ''
       const found = last.startsWith('{') ? undefined : find(`${href}/${last}`)
       return found?.view === view ? [found] : []
