@@ -39,7 +39,8 @@ const WRITERS = emailsOf(17, 16)
 export async function cookieCredentials({ origin }: Server, mailbox: Mailbox): Promise<Credentials> {
   const cookies = (emails: string[]) =>
     Promise.all(emails.map(async (email) => ({ cookie: await signIn(origin, email, mailbox) })))
-  return { anyone: [{}], readers: await cookies(READERS), writers: await cookies(WRITERS) }
+  const readers = await cookies(READERS)
+  return { anyone: [{}], reader: readers.slice(0, 1), readers, writers: await cookies(WRITERS) }
 }
 
 /** Age at which access tokens are replaced, in ms. They expire after 10 minutes. */
@@ -56,11 +57,10 @@ async function tokenCredentials({ origin }: Server, cookies: Credentials, resour
     )
   let current: Promise<Credentials> | undefined
   let renewedAt = 0
-  const renew = async (): Promise<Credentials> => ({
-    anyone: [{}],
-    readers: await tokens(cookies.readers),
-    writers: await tokens(cookies.writers),
-  })
+  const renew = async (): Promise<Credentials> => {
+    const readers = await tokens(cookies.readers)
+    return { anyone: [{}], reader: readers.slice(0, 1), readers, writers: await tokens(cookies.writers) }
+  }
   return () => {
     if (!current || Date.now() - renewedAt > MAX_TOKEN_AGE) {
       renewedAt = Date.now()

@@ -18,9 +18,9 @@ export interface Operation extends Partial<Record<Protocol, Request>> {
   name: string
   /**
    * The sessions of the callers: `anyone` has no session. `readers` and `writers` are signed in. `readers` only read
-   * data, and `writers` change data.
+   * data, and `writers` change data. `reader` is the first of the readers.
    */
-  callers: 'anyone' | 'readers' | 'writers'
+  callers: 'anyone' | 'reader' | 'readers' | 'writers'
   /**
    * Replaces ids, times and other values that differ between requests with a description of their type, so that
    * responses can be compared.
@@ -66,6 +66,8 @@ const mcpHeaders = { accept: 'application/json, text/event-stream', 'mcp-protoco
 
 export const INCREMENT = 'POST /api/counter/increment'
 export const MCP = 'tasks_list over MCP'
+/** All connections have the session of one person, as those of an integration. */
+export const ONE_ACCOUNT = 'GET /api/tasks?limit=20 of one account'
 export const LISTS = ['GET /api/tasks', 'GET /api/notes']
 
 export const operations: Operation[] = [
@@ -91,6 +93,7 @@ export const operations: Operation[] = [
     rest: get('/api/tasks?limit=20'),
     rpc: call('tasks/list', { limit: 20 }),
   },
+  { name: ONE_ACCOUNT, callers: 'reader', rest: get('/api/tasks?limit=20') },
   {
     name: 'GET /api/tasks?status=pending',
     callers: 'readers',
