@@ -26,9 +26,7 @@ export function Overview() {
     <>
       <OpenTasks />
       <SharedNotes />
-      <Card title="recentAccess" path="/devices">
-        <RecentAccess shown={SHOWN} />
-      </Card>
+      <Recent />
     </>
   )
 }
@@ -98,6 +96,15 @@ function SharedNotes() {
           </Items>
         )}
       </Loaded>
+    </Card>
+  )
+}
+
+function Recent() {
+  const { data } = useQuery(orpc.sessions.list.queryOptions())
+  return (
+    <Card title="recentAccess" path="/devices" isComplete={(data?.sessions.length ?? 0) <= SHOWN}>
+      <RecentAccess shown={SHOWN} />
     </Card>
   )
 }

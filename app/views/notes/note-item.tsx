@@ -137,7 +137,7 @@ export const NoteItem = memo(function NoteItem({
             />
           )}
           {isOpen && !edited && !isSharing && (
-            <p>
+            <p className="close">
               <CloseLink href={href} />
             </p>
           )}
