@@ -53,14 +53,18 @@ async function startProject(change: (project: string) => Promise<void>) {
   const origin = `http://localhost:${port}`
   const { output } = await startDevelopment(project, { PORT: String(port) })
   await expect.poll(output, { timeout: 120_000 }).toMatch(/Console +http/)
-  const cookie = await signInByTerminal(origin, output)
+  const signIn = async (email?: string) => {
+    const cookie = await signInByTerminal(origin, output, email)
+    const [name = '', value = ''] = cookie.split('=')
+    return { cookie, cookies: [{ name, value, url: origin }] }
+  }
+  const { cookie, cookies } = await signIn()
   const fetch = createFetch({ origin })
   const call = (method: string, path: string, body?: object) => fetch(method, path, body, { cookie })
   const context = await openContext()
   const expectStatus = forbidProblems(context, origin)
-  const [name = '', value = ''] = cookie.split('=')
-  await context.addCookies([{ name, value, url: origin }])
-  return { origin, call, expectStatus, page: await context.newPage() }
+  await context.addCookies(cookies)
+  return { origin, call, signIn, expectStatus, page: await context.newPage() }
 }
 
 test(
@@ -129,7 +133,7 @@ test(
 )
 
 test('the page of a shared resource has the lists within an item, and its members', LIMIT, async () => {
-  const { origin, call, page, expectStatus } = await startProject(async (project) => {
+  const { origin, call, signIn, page, expectStatus } = await startProject(async (project) => {
     await add(project, 'gardens', '--shared')
     await add(project, 'plants', '--of', 'gardens')
   })
@@ -161,6 +165,25 @@ test('the page of a shared resource has the lists within an item, and its member
   await page.getByRole('textbox', { name: 'Share with' }).fill('bob@example.com')
   await page.getByRole('button', { name: 'Give access' }).click()
   const bob = page.getByRole('list', { name: 'People with access' }).getByRole('listitem')
+  await bob.getByRole('button', { name: 'Remove access' }).waitFor()
+
+  // A person who may only see the garden.
+  const { cookies } = await signIn('bob@example.com')
+  const context = await openContext()
+  await context.addCookies(cookies)
+  const pageOfBob = await context.newPage()
+  await pageOfBob.goto(page.url())
+  await pageOfBob.getByRole('list', { name: 'Plants' }).getByText('Basil').waitFor()
+  for (const name of ['Add a new plant', 'Give access', 'Edit', 'Delete'])
+    expect(await pageOfBob.getByRole('button', { name }).count()).toBe(0)
+  expect(await findViolations(pageOfBob)).toEqual([])
+  await pageOfBob.getByRole('button', { name: 'Leave the garden' }).click()
+  await pageOfBob.getByRole('dialog').getByRole('button', { name: 'Leave the garden' }).click()
+  await pageOfBob.getByText('You have no gardens.').waitFor()
+  await page.getByRole('button', { name: 'Give access' }).waitFor()
+  await page.getByRole('textbox', { name: 'Share with' }).fill('bob@example.com')
+  await page.getByRole('button', { name: 'Give access' }).click()
+
   await bob.getByRole('combobox', { name: 'Role of bob@example.com' }).selectOption('May edit')
   await page.getByText('The role of bob@example.com has changed.').waitFor()
   await bob.getByRole('button', { name: 'Remove access' }).click()

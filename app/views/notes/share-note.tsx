@@ -29,6 +29,7 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
   return (
     <Members
       autoFocus
+      heading="h3"
       query={query}
       members={query.data?.pages.flatMap(({ shares }) => shares)}
       roles={[
