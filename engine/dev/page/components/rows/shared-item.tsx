@@ -12,7 +12,7 @@ interface Props {
   query: UseQueryResult<{ title: string; mine: boolean }>
   /** The people with access: `<Members>`. Nothing if the person may not share the item. */
   children: ReactNode
-  /** The name of the button with which a person who is not the owner gives up the access. */
+  /** The name of the button that ends the access of a member. */
   leave: string
   /** The consequences of leaving. */
   explanation: string
