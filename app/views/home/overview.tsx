@@ -26,7 +26,9 @@ export function Overview() {
     <>
       <OpenTasks />
       <SharedNotes />
-      <Recent />
+      <Card title="recentAccess" path="/devices">
+        <RecentAccess shown={SHOWN} />
+      </Card>
     </>
   )
 }
@@ -96,15 +98,6 @@ function SharedNotes() {
           </Items>
         )}
       </Loaded>
-    </Card>
-  )
-}
-
-function Recent() {
-  const { data } = useQuery(orpc.sessions.list.queryOptions())
-  return (
-    <Card title="recentAccess" path="/devices" isComplete={(data?.sessions.length ?? 0) <= SHOWN}>
-      <RecentAccess shown={SHOWN} />
     </Card>
   )
 }

@@ -35,7 +35,7 @@ export function Header({ session, views }: { session: Session | null; views: rea
           href={path}
           aria-current={location === path ? 'page' : location.startsWith(`${path}/`) || undefined}
         >
-          {Icon ? <Icon /> : <span className="icon initial" data-initial={[...text][0]} />}
+          {Icon ? <Icon /> : <span className="icon initial" data-initial={text[0]} />}
           {text}
         </Link>
       </li>

@@ -60,15 +60,17 @@ export function Members<Role extends string>({
   heading: Heading = 'h2',
   children,
   roles,
-  ...actions
+  onShare,
+  onRemove,
 }: Props<Role>) {
   const { t } = useLanguage()
   const titleId = useId()
   const [outcome, setOutcome] = useState('')
+  const refetch = () => query.refetch()
   const sharing = {
     roles,
-    onShare: (member: Member<Role>) => actions.onShare(member).then(() => query.refetch()),
-    onRemove: (email: string) => actions.onRemove(email).then(() => query.refetch()),
+    onShare: (member: Member<Role>) => onShare(member).then(refetch),
+    onRemove: (email: string) => onRemove(email).then(refetch),
   }
   return (
     <div className="share">
