@@ -1,5 +1,5 @@
 import { lazy } from 'react'
-import { accountViews, HomeIcon, ListIcon, view } from 'tallystick-dev/page'
+import { accountViews, DocumentIcon, ListIcon, view } from 'tallystick-dev/page'
 
 import { texts } from './language.ts'
 import { Home } from './views/home.tsx'
@@ -14,7 +14,6 @@ export const views = [
   view({
     path: '/',
     title: 'home',
-    Icon: HomeIcon,
     hidesTitle: true,
     access: 'public',
     topics: ['counter'],
@@ -30,7 +29,15 @@ export const views = [
     texts,
     Content: Tasks,
   }),
-  view({ path: '/notes', title: 'notes', access: 'signedIn', topics: ['notes'], texts, Content: Notes }),
+  view({
+    path: '/notes',
+    title: 'notes',
+    Icon: DocumentIcon,
+    access: 'signedIn',
+    topics: ['notes'],
+    texts,
+    Content: Notes,
+  }),
   ...accountViews,
   view({ path: '/reservation', title: 'reservation', access: 'public', texts, Content: Reservation }),
 ]

@@ -5,8 +5,8 @@ import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
-import { type Note, noteEdits, notesQuery } from './notes/note.ts'
-import { DeleteNote, LeaveNote } from './notes/confirm-note.tsx'
+import { noteEdits, notesQuery } from './notes/note.ts'
+import { ConfirmNote, type Question } from './notes/confirm-note.tsx'
 import { NoteItem } from './notes/note-item.tsx'
 
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
@@ -15,8 +15,7 @@ export function Notes() {
   const search = useSearch()
   const query = useInfiniteQuery(notesQuery(search.q))
   const edited = noteEdits.useAll().map(({ base }) => base)
-  const [deleting, setDeleting] = useState<Note>()
-  const [leaving, setLeaving] = useState<Note>()
+  const [question, setQuestion] = useState<Question>()
   const [parameters] = useSearchParams()
 
   const listed = query.data?.pages.flatMap((page) => page.notes) ?? []
@@ -53,25 +52,16 @@ export function Notes() {
               edited={edited.find(({ id }) => id === note.id)}
               isOpen={note === open}
               href={addressOf(note === open ? undefined : note.id)}
-              onDelete={setDeleting}
-              onLeave={setLeaving}
+              onAsk={setQuestion}
             />
           ))}
         </List>
       </section>
-      {deleting && (
-        <DeleteNote
-          note={deleting}
+      {question && (
+        <ConfirmNote
+          {...question}
           onClose={() => {
-            setDeleting(undefined)
-          }}
-        />
-      )}
-      {leaving && (
-        <LeaveNote
-          note={leaving}
-          onClose={() => {
-            setLeaving(undefined)
+            setQuestion(undefined)
           }}
         />
       )}

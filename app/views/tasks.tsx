@@ -41,7 +41,7 @@ export function Tasks() {
       )}
       <TaskList query={query} tasks={tasks} filter={filter} />
       {Boolean(count) && !isFiltered && (
-        <div className="quiet">
+        <div className="quiet delete-all">
           <ConfirmButton
             action={t('deleteAllTasks')}
             onConfirm={async () => {

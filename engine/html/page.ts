@@ -8,7 +8,7 @@ import { tokens } from './tokens.ts'
 
 // The first button of a form is filled: this is the button that the Enter key presses. But no page recommends a refusal.
 const style = `
-${tokens}:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
+${tokens}:root { color-scheme: light dark; font: 1rem/1.5 'Inter Variable', Inter, system-ui, sans-serif }
 * { box-sizing: border-box }
 body {
   background: var(--page); color: var(--text); margin: 0 auto; max-width: 30rem; overflow-wrap: anywhere;
@@ -20,15 +20,15 @@ h1 { font-size: var(--text-title); line-height: 1.3; margin: 0 0 var(--space-4) 
 label, dt { color: var(--muted); display: block; margin-block-start: var(--space-4) }
 input {
   background: var(--surface); border: 1px solid var(--control); border-radius: var(--radius); color: inherit; font: inherit;
-  direction: ltr; min-height: 2.75rem; padding: var(--space-2) var(--space-3); width: 100%
+  direction: ltr; margin-block-start: var(--space-2); min-height: 2.75rem; padding: var(--space-2) var(--space-3); width: 100%
 }
 dd { margin: 0 }
 bdi { font-weight: 600 }
 .details { color: var(--muted); font-size: .9em }
 .details bdi { font-weight: inherit }
 button {
-  background: none; border: 2px solid var(--accent); border-radius: var(--radius); color: var(--accent); cursor: pointer;
-  font: inherit; font-weight: 600; margin-block-start: var(--space-4); margin-inline-end: var(--space-3);
+  background: none; border: 1px solid var(--control); border-radius: var(--radius); color: inherit; cursor: pointer;
+  font: inherit; font-weight: 500; margin-block-start: var(--space-4); margin-inline-end: var(--space-2);
   min-height: 2.75rem; min-width: 6rem; padding: var(--space-1) var(--space-4)
 }
 button:first-of-type:not([value=deny]), [value=allow] { background: var(--fill); border-color: var(--fill); color: var(--on-fill) }

@@ -101,6 +101,18 @@ test('the ring of the focus touches no text', async () => {
       expect(await findCutTexts(page), `${path}, ${width} px`).toEqual([])
 })
 
+test('on a phone, the form for new items leaves most of the window to the list', async () => {
+  const limits: Record<string, number> = { '/tasks': 200, '/notes': 320 }
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+  for await (const { page, path } of openViews(phone)) {
+    const limit = limits[path]
+    if (limit === undefined) continue
+    const { y } = (await page.locator('main .items > li').first().boundingBox()) ?? {}
+    expect(y, path).toBeLessThanOrEqual(limit)
+    expect(await findViolations(page), path).toEqual([])
+  }
+})
+
 test('with reduced motion, nothing moves', async () => {
   for await (const { page, path } of openViews({ reducedMotion: 'reduce' })) {
     await page.locator('[popovertarget=settings]').click()

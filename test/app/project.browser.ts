@@ -53,14 +53,18 @@ async function startProject(change: (project: string) => Promise<void>) {
   const origin = `http://localhost:${port}`
   const { output } = await startDevelopment(project, { PORT: String(port) })
   await expect.poll(output, { timeout: 120_000 }).toMatch(/Console +http/)
-  const cookie = await signInByTerminal(origin, output)
+  const signIn = async (email?: string) => {
+    const cookie = await signInByTerminal(origin, output, email)
+    const [name = '', value = ''] = cookie.split('=')
+    return { cookie, cookies: [{ name, value, url: origin }] }
+  }
+  const { cookie, cookies } = await signIn()
   const fetch = createFetch({ origin })
   const call = (method: string, path: string, body?: object) => fetch(method, path, body, { cookie })
   const context = await openContext()
   const expectStatus = forbidProblems(context, origin)
-  const [name = '', value = ''] = cookie.split('=')
-  await context.addCookies([{ name, value, url: origin }])
-  return { origin, call, expectStatus, page: await context.newPage() }
+  await context.addCookies(cookies)
+  return { origin, call, signIn, expectStatus, page: await context.newPage() }
 }
 
 test(
@@ -129,7 +133,7 @@ test(
 )
 
 test('the page of a shared resource has the lists within an item, and its members', LIMIT, async () => {
-  const { origin, call, page, expectStatus } = await startProject(async (project) => {
+  const { origin, call, signIn, page, expectStatus } = await startProject(async (project) => {
     await add(project, 'gardens', '--shared')
     await add(project, 'plants', '--of', 'gardens')
   })
@@ -166,8 +170,22 @@ test('the page of a shared resource has the lists within an item, and its member
   await bob.getByRole('button', { name: 'Remove access' }).click()
   await page.getByText('Only you have access.').waitFor()
 
-  // Changes by another device while the person edits.
+  // A person who may only see the garden.
   const { pathname } = new URL(page.url())
+  await call('POST', `/api${pathname}/members`, { email: 'bob@example.com', role: 'viewer' })
+  const context = await openContext()
+  await context.addCookies((await signIn('bob@example.com')).cookies)
+  const pageOfBob = await context.newPage()
+  await pageOfBob.goto(page.url())
+  await pageOfBob.getByRole('list', { name: 'Plants' }).getByText('Basil').waitFor()
+  for (const name of ['Add a new plant', 'Give access', 'Edit', 'Delete'])
+    expect(await pageOfBob.getByRole('button', { name }).count()).toBe(0)
+  expect(await findViolations(pageOfBob)).toEqual([])
+  await pageOfBob.getByRole('button', { name: 'Leave the garden' }).click()
+  await pageOfBob.getByRole('dialog').getByRole('button', { name: 'Leave the garden' }).click()
+  await pageOfBob.getByText('You have no gardens.').waitFor()
+
+  // Changes by another device while the person edits.
   const [plant] = ((await call('GET', `/api${pathname}/plants`)).body as { plants: { id: number }[] }).plants
   await plants.getByRole('button', { name: 'Edit' }).click()
   await plants.getByRole('textbox', { name: 'Title' }).fill('Thai basil')

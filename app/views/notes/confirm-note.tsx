@@ -5,57 +5,32 @@ import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
 import { type Note, refreshNotes } from './note.ts'
 
-interface Question {
+/** A change of a note that cannot be undone. */
+export interface Question {
   note: Note
-  onClose: () => void
+  action: 'delete' | 'leave'
 }
 
-/** After the call, closes the question, and requests the notes again. */
-const closing = (onClose: () => void) => ({
-  onSuccess: () => {
-    onClose()
-    return refreshNotes()
-  },
-})
-
-/** Asks before a note is deleted. */
-export function DeleteNote({ note, onClose }: Question) {
+/** Asks before a note is deleted, or before the person leaves a note of another person. */
+export function ConfirmNote({ note, action, onClose }: Question & { onClose: () => void }) {
   const { t } = useLanguage()
-  const call = useMutation(orpc.notes.delete.mutationOptions(closing(onClose)))
-  const text = t('deleteNoteText', { count: note.sharedWith })
-  return <ConfirmNote note={note} onClose={onClose} call={call} action={t('deleteNote')} text={text} />
-}
-
-/** Asks before the person leaves a note of another person. */
-export function LeaveNote({ note, onClose }: Question) {
-  const { t } = useLanguage()
-  const call = useMutation(orpc.notes.leave.mutationOptions(closing(onClose)))
-  return (
-    <ConfirmNote
-      note={note}
-      onClose={onClose}
-      call={call}
-      action={t('leaveNote')}
-      text={t('leaveNoteText')}
-    />
-  )
-}
-
-interface ConfirmNoteProps extends Question {
-  call: { isPending: boolean; error: Error | null; mutate: (input: { id: string }) => void }
-  action: string
-  text: string
-}
-
-function ConfirmNote({ note: { id, title }, onClose, call, action, text }: ConfirmNoteProps) {
+  const { id, title, sharedWith } = note
+  const call = useMutation({
+    mutationFn: () => orpc.notes[action].call({ id }),
+    onSuccess: () => {
+      onClose()
+      return refreshNotes()
+    },
+  })
+  const name = t(`${action}Note`)
   return (
     <Confirm
-      title={action}
-      action={action}
+      title={name}
+      action={name}
       isPending={call.isPending}
       error={call.error}
       onConfirm={() => {
-        call.mutate({ id })
+        call.mutate()
       }}
       onClose={onClose}
     >
@@ -64,7 +39,7 @@ function ConfirmNote({ note: { id, title }, onClose, call, action, text }: Confi
           <bdi>{title}</bdi>
         </strong>
       </p>
-      <p>{text}</p>
+      <p>{t(`${action}NoteText`, { count: sharedWith })}</p>
     </Confirm>
   )
 }

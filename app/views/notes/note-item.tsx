@@ -15,6 +15,7 @@ import {
 import { Link, useLocation } from 'wouter'
 
 import { useLanguage } from '../../language.ts'
+import type { Question } from './confirm-note.tsx'
 import { EditNote } from './edit-note.tsx'
 import { type Note, noteEdits } from './note.ts'
 import { NoteMeta } from './note-meta.tsx'
@@ -30,8 +31,8 @@ interface Props {
   isOpen: boolean
   /** Opens the note, or closes the open note. */
   href: string
-  onDelete: (note: Note) => void
-  onLeave: (note: Note) => void
+  /** Asks before a change that cannot be undone. */
+  onAsk: (question: Question) => void
 }
 
 /** Length of the beginning of a body in the list, in UTF-16 code units. CSS shortens the text to the line. */
@@ -40,15 +41,7 @@ const MAX_EXCERPT = 300
 const excerptOf = (body: string) => body.slice(0, MAX_EXCERPT)
 
 /** A note in the list, with the actions that the person has the permission for. */
-export const NoteItem = memo(function NoteItem({
-  note,
-  current,
-  edited,
-  isOpen,
-  href,
-  onDelete,
-  onLeave,
-}: Props) {
+export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, href, onAsk }: Props) {
   const { t } = useLanguage()
   const shareButton = useRef<HTMLButtonElement>(null)
   const [isSharing, setSharing] = useState(false)
@@ -92,7 +85,7 @@ export const NoteItem = memo(function NoteItem({
           {can.DELETE_NOTE && (
             <DeleteAction
               onAct={() => {
-                onDelete(note)
+                onAsk({ note, action: 'delete' })
               }}
             />
           )}
@@ -102,7 +95,7 @@ export const NoteItem = memo(function NoteItem({
               Icon={LeaveIcon}
               label={t('leaveNote')}
               onAct={() => {
-                onLeave(note)
+                onAsk({ note, action: 'leave' })
               }}
             />
           )}
@@ -137,7 +130,7 @@ export const NoteItem = memo(function NoteItem({
             />
           )}
           {isOpen && !edited && !isSharing && (
-            <p>
+            <p className="close">
               <CloseLink href={href} />
             </p>
           )}

@@ -1,5 +1,5 @@
 import { type InfiniteData, infiniteQueryOptions } from '@tanstack/react-query'
-import { codeOf, createDrafts, createEdits, inPages, queryClient } from 'tallystick-dev/page'
+import { codeOf, createDrafts, createEdits, pagesOf, queryClient } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -16,16 +16,9 @@ export const isEqual = (a: NoteFields, b: NoteFields) => a.title === b.title && 
 
 export const noteEdits = createEdits<string, Note, NoteFields>(isEqual)
 
-const PAGE_SIZE = 100
-
 /** The notes with the text `q`, or all notes, in pages. */
 export const notesQuery = (q?: string) =>
-  infiniteQueryOptions(
-    orpc.notes.list.infiniteOptions({
-      ...inPages,
-      input: (cursor) => ({ limit: PAGE_SIZE, cursor, q }),
-    }),
-  )
+  infiniteQueryOptions(orpc.notes.list.infiniteOptions(pagesOf({ q })))
 
 /** Requests the notes again. */
 export const refreshNotes = () => queryClient.invalidateQueries({ queryKey: orpc.notes.key() })

@@ -1,21 +1,13 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
-import { inPages, Members } from 'tallystick-dev/page'
+import { Members, pagesOf } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
 import { keepTag, type Note, refreshNotes } from './note.ts'
 
-const PAGE_SIZE = 100
-
 /** The key belongs to the notes, so that the page requests the shares again after each change of notes. */
-const sharesQuery = (id: string) =>
-  infiniteQueryOptions(
-    orpc.notes.shares.infiniteOptions({
-      ...inPages,
-      input: (cursor) => ({ id, limit: PAGE_SIZE, cursor }),
-    }),
-  )
+const sharesQuery = (id: string) => infiniteQueryOptions(orpc.notes.shares.infiniteOptions(pagesOf({ id })))
 
 async function showChange(note: Outputs['notes']['share']) {
   keepTag(note)
@@ -29,6 +21,7 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
   return (
     <Members
       autoFocus
+      heading="h3"
       query={query}
       members={query.data?.pages.flatMap(({ shares }) => shares)}
       roles={[

@@ -1,13 +1,11 @@
 import { useInfiniteQuery, useMutationState } from '@tanstack/react-query'
-import { AddSamples, Empty, inPages, List, Waiting } from 'tallystick-dev/page'
+import { AddSamples, Empty, List, pagesOf, Waiting } from 'tallystick-dev/page'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
 import { type Status, taskRows } from './task.ts'
 import { TaskItem } from './task-item.tsx'
-
-const PAGE_SIZE = 100
 
 /** Which tasks the list shows. */
 export interface Filter {
@@ -17,12 +15,7 @@ export interface Filter {
 
 /** Returns the tasks that match a filter, in pages, without the tasks that the person has deleted. */
 export function useTasks(filter: Filter) {
-  const query = useInfiniteQuery(
-    orpc.tasks.list.infiniteOptions({
-      ...inPages,
-      input: (cursor) => ({ limit: PAGE_SIZE, cursor, ...filter }),
-    }),
-  )
+  const query = useInfiniteQuery(orpc.tasks.list.infiniteOptions(pagesOf(filter)))
   const loaded = query.data?.pages.flatMap((page) => page.tasks) ?? []
   const deleted = new Set(taskRows.deletions.use())
   const total = query.data?.pages[0]?.taskCount

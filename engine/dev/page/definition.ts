@@ -18,7 +18,7 @@ interface ViewOptions<Texts extends string, Topic extends string, Path extends s
   path: Path
   /** The name of the text in the navigation and in the title of the window. */
   title: Message | NoInfer<Texts>
-  /** The icon of the link on narrow screens. By default, a sheet of paper. */
+  /** The icon of the link on narrow screens. By default, a house for `/`, and else the first letter of the title. */
   Icon?: ComponentType
   /** Shows the title only to screen readers, because the view has headings of its own. */
   hidesTitle?: true

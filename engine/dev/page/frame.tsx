@@ -8,6 +8,7 @@ import { Boundary } from './components/boundary.tsx'
 import { Keys } from './components/keys.tsx'
 import { Loaded, Loading } from './components/loaded.tsx'
 import { Live } from './components/live.tsx'
+import { Empty } from './components/rows/empty.tsx'
 import { PlainFrame } from './components/plain-frame.tsx'
 import { useTitleAt } from './components/rows/create-rows.ts'
 import { isOpen, useHasEnded } from './components/session/session.tsx'
@@ -74,9 +75,9 @@ function Content({ session }: { session: Session | null }) {
   const content = () => {
     if (!view)
       return (
-        <p>
+        <Empty>
           <Link href="/">{t('home')}</Link>
-        </p>
+        </Empty>
       )
     if (isOpen(view, session))
       return (

@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter'
 import { type Session, signOut, stopImpersonating } from './auth.ts'
 import { Choice } from './components/forms/choice.tsx'
 import { Confirm } from './components/confirm.tsx'
-import { DocumentIcon, LeaveIcon, MenuIcon, PersonIcon, SettingsIcon } from './components/icons.tsx'
+import { HomeIcon, LeaveIcon, MenuIcon, PersonIcon, SettingsIcon } from './components/icons.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus } from './components/live.tsx'
 import { Brand } from './components/plain-frame.tsx'
@@ -27,17 +27,20 @@ export function Header({ session, views }: { session: Session | null; views: rea
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const menu = useRef<HTMLUListElement>(null)
-  const link = ({ path, title, texts, Icon = DocumentIcon }: View) => (
-    <li key={path}>
-      <Link
-        href={path}
-        aria-current={location === path ? 'page' : location.startsWith(`${path}/`) || undefined}
-      >
-        <Icon />
-        {languageOf(texts).t(title)}
-      </Link>
-    </li>
-  )
+  const link = ({ path, title, texts, Icon = path === '/' ? HomeIcon : undefined }: View) => {
+    const text = languageOf(texts).t(title)
+    return (
+      <li key={path}>
+        <Link
+          href={path}
+          aria-current={location === path ? 'page' : location.startsWith(`${path}/`) || undefined}
+        >
+          {Icon ? <Icon /> : <span className="icon initial" data-initial={text[0]} />}
+          {text}
+        </Link>
+      </li>
+    )
+  }
 
   useEffect(() => {
     menu.current?.hidePopover()

@@ -31,7 +31,7 @@ export { ItemRow, useOpenForm } from './components/rows/item-row.tsx'
 export { Items } from './components/rows/items.tsx'
 export { List } from './components/rows/list.tsx'
 export { Members, type Member } from './components/rows/members.tsx'
-export { inPages } from './components/rows/pages.ts'
+export { inPages, pagesOf } from './components/rows/pages.ts'
 export {
   DeleteAction,
   EditAction,
@@ -42,6 +42,7 @@ export {
   RowTitle,
   useRowTitle,
 } from './components/rows/row.tsx'
+export { SharedItem } from './components/rows/shared-item.tsx'
 export { Toolbar } from './components/rows/toolbar.tsx'
 export { ViewsWithin } from './components/views/views-within.tsx'
 export { LanguageSelect } from './components/language-select.tsx'

@@ -370,6 +370,20 @@ describe('the plan of a resource that people share, and of a resource within a p
     expect([...created.values()].join('')).not.toMatch(/FORBIDDEN|viewer|share/)
   })
 
+  test('shows the form for new rows unless the parent says that the person may not change it', () => {
+    const { planWithin } = createTracker()
+    const addOf = (name: string, of: string) => {
+      const view = planWithin(name, of).created.get(`app/views/${name}.tsx`) ?? ''
+      return [/ add=\{(.*)\}/.exec(view)?.[1], view.includes('useQuery')]
+    }
+
+    expect(addOf('steps', 'comments')).toEqual([
+      "comment.data?.can.EDIT_COMMENT !== false && t('addStep')",
+      true,
+    ])
+    expect(addOf('steps', 'ideas')).toEqual(["t('addStep')", false])
+  })
+
   test('has the roles of the parent, of which the first may edit', async () => {
     const project = createProject()
     writePlan(project.folder, project.planShared('projects'))
@@ -459,6 +473,20 @@ describe.each([{}, { bare: true as const }])('the removal of a resource from a p
     await change('db/loans.ts', (code) => code.replace('title: text()', 'name: text()'))
 
     expect(planRemoval().changed).toEqual(['db/loans.ts'])
+  })
+
+  test('includes the views that earlier versions of the command wrote', () => {
+    const { folder, planRemoval } = addLoans()
+    const former = ['app/views/loans-members.tsx', 'app/views/loans-choice.tsx']
+    for (const file of [...former, 'app/views/loans-report.tsx']) {
+      mkdirSync(join(folder, 'app/views'), { recursive: true })
+      writeFileSync(join(folder, file), "import { loans } from './loans.tsx'\n")
+    }
+
+    const { files, changed, users } = planRemoval()
+
+    expect(files).toEqual(expect.arrayContaining(former))
+    expect({ changed, users }).toEqual({ changed: former, users: ['app/views/loans-report.tsx'] })
   })
 
   test('names other files that import files of the resource', () => {

@@ -53,6 +53,13 @@ const FILES = [
   'test/cases/*.ts',
 ]
 
+/** The views that earlier versions of `add` wrote, with the name of the resource as `*`. */
+const FORMER_VIEWS = ['app/views/*-members.tsx', 'app/views/*-choice.tsx']
+
+/** Returns the files that earlier versions of `add` wrote for a resource. */
+export const formerFilesOf = ({ kebab }: ResourceNames) =>
+  FORMER_VIEWS.map((pattern) => pattern.replace('*', kebab))
+
 /** Returns the tables of a resource. A table precedes the tables that it has a foreign key to. */
 export const tablesOf = ({ type }: Kind, names: ResourceNames) => SAMPLES[type].tables(names)
 
@@ -71,25 +78,25 @@ function withRoles(code: string, roles: readonly string[]) {
 }
 
 /**
- * Keeps the lines between `// #name` and `// #end`, and the code after `// #name ` in one line, of the name that applies to the rows at
- * the root.
+ * Keeps the lines between `// #name` and `// #end`, and the code after `// #name ` in one line, of the names that apply: `shared` or
+ * `owned` to the rows at the root, `can` or `cannot` to the parent.
  */
-function selectLines(code: string, applying: 'shared' | 'owned') {
+function selectLines(code: string, applying: readonly string[]) {
   const lines: string[] = []
   let isKept = true
   for (const line of code.split('\n')) {
-    const [mark, name = '', rest = ''] = /^\s*\/\/ #(\w+) ?(.*)$/.exec(line) ?? []
+    const [mark, indent = '', name = '', rest = ''] = /^(\s*)\/\/ #(\w+) ?(.*)$/.exec(line) ?? []
     if (mark === undefined && isKept) lines.push(line)
-    else if (rest !== '') lines.push(...(name === applying ? [rest] : []))
-    else if (mark !== undefined) isKept = name === 'end' || name === applying
+    else if (rest !== '') lines.push(...(applying.includes(name) ? [indent + rest] : []))
+    else if (mark !== undefined) isKept = name === 'end' || applying.includes(name)
   }
   return lines.join('\n')
 }
 
 function completeSample(code: string, kind: Kind) {
   if (kind.type !== 'within') return code
-  const { root } = kind.parent
-  const selected = selectLines(code, root.isShared ? 'shared' : 'owned')
+  const { root, hasCan } = kind.parent
+  const selected = selectLines(code, [root.isShared ? 'shared' : 'owned', hasCan ? 'can' : 'cannot'])
   return root.isShared ? withRoles(selected, root.roles) : selected
 }
 

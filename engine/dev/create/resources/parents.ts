@@ -18,6 +18,8 @@ import {
 /** A resource whose rows can have rows within. */
 export interface Parent {
   names: ResourceNames
+  /** Whether its rows say what a person may do, as `can: { EDIT_PROJECT }`. */
+  hasCan: boolean
   /** The outermost parent: whether its rows have members, and with which roles. */
   root: { isShared: boolean; roles: readonly string[] }
 }
@@ -98,7 +100,11 @@ function readParent(folder: string, kebab: string): Parent | string {
   if (!hasExport(code, 'cases')) return `test/cases/${kebab}.ts exports no cases`
   if (isShared && !hasExport(code, 'share'))
     return `test/cases/${kebab}.ts exports no function share, as \`tallystick add --shared\` writes it`
-  return { names: declared.names, root: { isShared, roles } }
+  const { names } = declared
+  const contract = join(folder, `contract/${kebab}.ts`)
+  const can = `EDIT_${names.snakeOne.toUpperCase()}: z.boolean()`
+  const hasCan = existsSync(contract) && readFileSync(contract, 'utf8').includes(can)
+  return { names, hasCan, root: { isShared, roles } }
 }
 
 function listResources(folder: string) {

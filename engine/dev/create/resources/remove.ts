@@ -6,7 +6,7 @@ import { type IndexChange, planIndexes } from './indexes.ts'
 import { describeRisks } from '../migration/migration-command.ts'
 import { writeMigration } from '../migration/migration.ts'
 import { findDevPackage } from '../packages.ts'
-import { filesOf, readSample, tablesOf, viewsOf } from './kinds.ts'
+import { filesOf, formerFilesOf, readSample, tablesOf, viewsOf } from './kinds.ts'
 import { kindOf } from './parents.ts'
 import { MIGRATIONS, readText } from './plan.ts'
 import { removeFrom } from './removals.ts'
@@ -48,8 +48,12 @@ export function planRemoval(folder: string, template: string, name: string, one?
     }))
     .sort((a, b) => a.changed.length - b.changed.length)
   if (!best) throw new Error(`${name} is no name of a resource.`)
-  const { names, changed } = best
-  const files = [...best.written.keys()].filter((file) => existsSync(join(folder, file)))
+  const { names } = best
+  const exists = (file: string) => existsSync(join(folder, file))
+  const former = formerFilesOf(names).filter(exists)
+  const files = [...[...best.written.keys()].filter(exists), ...former]
+  // What `add` wrote into the files of earlier versions is not known.
+  const changed = [...best.changed, ...former]
   if (files.length === 0)
     throw new Error(`There is no resource ${name}: ${[...best.written.keys()].join(', ')} do not exist.`)
   const indexes = planIndexes(

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
+import { codeOf } from '../api.ts'
 import { useLanguage } from '../language.tsx'
 import { Problem } from './problem.tsx'
 import { Skeleton } from './skeleton.tsx'
@@ -22,6 +23,13 @@ export function Loaded<Data>({
   children: (data: Data) => ReactNode
 }) {
   if (query.data !== undefined) return children(query.data)
-  if (query.error) return <Problem error={query.error} onRetry={() => void query.refetch()} />
+  if (query.error)
+    return (
+      <Problem
+        error={query.error}
+        // Another attempt does not bring an absent item back.
+        onRetry={codeOf(query.error) === 'NOT_FOUND' ? undefined : () => void query.refetch()}
+      />
+    )
   return <Loading lines={lines} />
 }

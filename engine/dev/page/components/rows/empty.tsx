@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 interface Props {
   /** One sentence: why the list is empty, and the next step. */
-  text: string
+  text?: string
   /** One action, for example a button. */
   children?: ReactNode
 }
@@ -20,7 +20,7 @@ export const Empty = ({ text, children }: Props) => (
     <svg viewBox="0 0 64 40" aria-hidden="true">
       <path d="M14 8v24M24 8v24M34 8v24M44 8v24M6 28L54 12" />
     </svg>
-    <p className="muted">{text}</p>
+    {text && <p className="muted">{text}</p>}
     {children}
   </div>
 )

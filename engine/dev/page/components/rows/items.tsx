@@ -24,7 +24,7 @@ interface Props<Id extends string | number, Item extends { id: Id }, Name extend
   /** The name of the list. */
   label: string
   /** The name of the button that adds an item. Absent if the person may not add items. */
-  add?: string | undefined
+  add?: string | false | undefined
   /** Adds an item. */
   onAdd: (values: FieldValues<Name>) => Promise<unknown>
   /** What the items are in, for example the id of their parent: forms in other places have other drafts. */
@@ -60,7 +60,7 @@ export function Items<Id extends string | number, Item extends { id: Id }, Name 
   const { t } = useLanguage()
   return (
     <section aria-label={label}>
-      {add !== undefined && (
+      {add && (
         <Composer
           name={rows.path}
           within={within}

@@ -18,9 +18,9 @@ export interface Member<Role extends string> {
 interface Sharing<Role extends string> {
   /** Each role with its text. A new member has the first one by default. */
   roles: readonly [readonly [Role, string], ...(readonly [Role, string])[]]
-  /** Gives a person a role, and requests the members again. */
+  /** Gives a person a role. */
   onShare: (member: Member<Role>) => Promise<unknown>
-  /** Takes the access of a person back, and requests the members again. */
+  /** Takes the access of a person back. */
   onRemove: (email: string) => Promise<unknown>
 }
 
@@ -37,12 +37,15 @@ interface Props<Role extends string> extends Sharing<Role> {
   empty: string
   /** Whether the field for the address receives the focus, because a button has opened the form. */
   autoFocus?: boolean
+  /** The level of the heading. */
+  heading?: 'h2' | 'h3'
   /** A button beside the button that shares. */
   children?: ReactNode
 }
 
 /**
- * Shares an item with other people, one after the other, and lists the people with access, each with a role.
+ * Shares an item with other people, one after the other, and lists the people with access, each with a role. Requests the members
+ * again after a change.
  *
  * @example
  * <Members query={query} members={members} roles={[['viewer', t('viewer')]]} onShare={…} onRemove={…} … />
@@ -54,14 +57,26 @@ export function Members<Role extends string>({
   explanation,
   empty,
   autoFocus,
+  heading: Heading = 'h2',
   children,
-  ...sharing
+  roles,
+  onShare,
+  onRemove,
 }: Props<Role>) {
   const { t } = useLanguage()
   const titleId = useId()
   const [outcome, setOutcome] = useState('')
+  const refetch = () => query.refetch()
+  const sharing = {
+    roles,
+    onShare: (member: Member<Role>) => onShare(member).then(refetch),
+    onRemove: (email: string) => onRemove(email).then(refetch),
+  }
   return (
     <div className="share">
+      <Heading id={titleId} tabIndex={-1}>
+        {t('peopleWithAccess')}
+      </Heading>
       <NewMember
         {...sharing}
         action={action}
@@ -74,9 +89,6 @@ export function Members<Role extends string>({
       <p role="status" className="outcome">
         {outcome}
       </p>
-      <h3 id={titleId} tabIndex={-1}>
-        {t('peopleWithAccess')}
-      </h3>
       <List query={query} labelledBy={titleId} className="" empty={<p className="muted">{empty}</p>}>
         {members.map((member) => (
           <MemberItem

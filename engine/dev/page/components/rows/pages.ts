@@ -11,3 +11,17 @@ export const inPages = {
   getNextPageParam: ({ nextCursor }: { nextCursor?: string }) => nextCursor,
   placeholderData: keepPreviousData,
 }
+
+/** Number of items of a page. */
+const PAGE_SIZE = 100
+
+/**
+ * Options of a query for a list in pages, with the other fields of its input, for example the search.
+ *
+ * @example
+ * useInfiniteQuery(orpc.ideas.list.infiniteOptions(pagesOf({ q: search.q })))
+ */
+export const pagesOf = <Input extends object>(input: Input) => ({
+  ...inPages,
+  input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, ...input }),
+})

@@ -1,22 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import {
-  ConfirmButton,
-  createTexts,
-  inPages,
-  Loaded,
-  Members,
-  queryClient,
-  useTitle,
-  view,
-  ViewsWithin,
-} from 'tallystick-dev/page'
-import { useLocation } from 'wouter'
+import { createTexts, Members, pagesOf, SharedItem, view } from 'tallystick-dev/page'
 
 import { orpc } from '../api.ts'
 
 const texts = createTexts({
   garden: 'Garden',
-  sharing: 'Sharing',
   shareGarden: 'Give access',
   shareExplanation: 'The person sees the garden after signing in with this address.',
   roleEditor: 'May edit',
@@ -35,50 +23,25 @@ export const garden = view({
   Content: ({ id }) => <Garden id={Number(id)} />,
 })
 
-const refresh = () => queryClient.invalidateQueries({ queryKey: orpc.gardens.key() })
-
 /** One garden: what is within, and the people with access. */
 function Garden({ id }: { id: number }) {
   const { t } = texts.useLanguage()
-  const [, navigate] = useLocation()
   const query = useQuery(orpc.gardens.get.queryOptions({ input: { id } }))
-  useTitle(query.data?.title)
   return (
-    <Loaded query={query}>
-      {({ mine, can }) => (
-        <>
-          <ViewsWithin />
-          {can.SHARE_GARDEN && (
-            <section aria-label={t('sharing')}>
-              <h2>{t('sharing')}</h2>
-              <GardenMembers id={id} />
-            </section>
-          )}
-          {!mine && (
-            <section>
-              <ConfirmButton
-                action={t('leaveGarden')}
-                onConfirm={async () => {
-                  await orpc.gardens.leave.call({ id })
-                  navigate('/gardens')
-                  await refresh()
-                }}
-              >
-                <p>{t('leaveExplanation')}</p>
-              </ConfirmButton>
-            </section>
-          )}
-        </>
-      )}
-    </Loaded>
+    <SharedItem
+      query={query}
+      leave={t('leaveGarden')}
+      explanation={t('leaveExplanation')}
+      onLeave={() => orpc.gardens.leave.call({ id })}
+    >
+      {query.data?.can.SHARE_GARDEN && <GardenMembers id={id} />}
+    </SharedItem>
   )
 }
 
 function GardenMembers({ id }: { id: number }) {
   const { t } = texts.useLanguage()
-  const query = useInfiniteQuery(
-    orpc.gardens.members.infiniteOptions({ ...inPages, input: (cursor) => ({ id, limit: 100, cursor }) }),
-  )
+  const query = useInfiniteQuery(orpc.gardens.members.infiniteOptions(pagesOf({ id })))
   return (
     <Members
       query={query}
@@ -90,8 +53,8 @@ function GardenMembers({ id }: { id: number }) {
       action={t('shareGarden')}
       explanation={t('shareExplanation')}
       empty={t('noMembers')}
-      onShare={(member) => orpc.gardens.invite.call({ id, ...member }).then(refresh)}
-      onRemove={(email) => orpc.gardens.exclude.call({ id, email }).then(refresh)}
+      onShare={(member) => orpc.gardens.invite.call({ id, ...member })}
+      onRemove={(email) => orpc.gardens.exclude.call({ id, email })}
     />
   )
 }

@@ -1,11 +1,12 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+// #can
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+// #end
+// #cannot import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { keepLive } from 'tallystick-contract/query'
-import { createRows, createTexts, inPages, Items, queryClient, useSearch, view } from 'tallystick-dev/page'
+import { createRows, createTexts, Items, pagesOf, queryClient, useSearch, view } from 'tallystick-dev/page'
 
 import { orpc, type Outputs } from '../api.ts'
-
-type Plant = Outputs['plants']['get']
 
 /** The English texts, in ICU MessageFormat. For a further language: `createTexts((language) => …)`. */
 const texts = createTexts({
@@ -31,7 +32,7 @@ const plantRows = createRows({
   deleted: 'plantsDeleted',
   key: orpc.plants.key(),
   get: (id: number) => orpc.plants.get.call({ id }),
-  create: ({ title }, { gardenId }: Plant) => orpc.plants.create.call({ gardenId, title }),
+  create: ({ title }, { gardenId }: Outputs['plants']['get']) => orpc.plants.create.call({ gardenId, title }),
   update: ({ title }, id, options) => orpc.plants.update.call({ id, title }, options),
   delete: (id, options) => orpc.plants.delete.call({ id }, options),
 })
@@ -40,16 +41,12 @@ const plantRows = createRows({
 function Plants({ gardenId }: { gardenId: number }) {
   const { t } = texts.useLanguage()
   const search = useSearch('plants')
-  const query = useInfiniteQuery(
-    orpc.plants.list.infiniteOptions({
-      ...inPages,
-      input: (cursor) => ({ gardenId, limit: 100, cursor, q: search.q }),
-    }),
-  )
+  const query = useInfiniteQuery(orpc.plants.list.infiniteOptions(pagesOf({ gardenId, q: search.q })))
   const loaded = query.data?.pages.flatMap(({ plants }) => plants)
-
+  // #can
+  const garden = useQuery(orpc.gardens.get.queryOptions({ input: { id: gardenId } }))
+  // #end
   useEffect(() => keepLive(queryClient, orpc, { topics: ['plants'], plants: { gardenId } }), [gardenId])
-
   return (
     <Items
       rows={plantRows}
@@ -58,7 +55,10 @@ function Plants({ gardenId }: { gardenId: number }) {
       fields={{ title: { label: t('plantTitle'), maxLength: 200 } }}
       search={search}
       label={t('plants')}
-      add={t('addPlant')}
+      // #can
+      add={garden.data?.can.EDIT_GARDEN !== false && t('addPlant')}
+      // #end
+      // #cannot add={t('addPlant')}
       onAdd={({ title }) => orpc.plants.create.call({ gardenId, title })}
       within={gardenId}
       empty={t('noPlants')}

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { createRows, createTexts, inPages, Items, useSearch, view } from 'tallystick-dev/page'
+import { createRows, createTexts, Items, pagesOf, useSearch, view } from 'tallystick-dev/page'
 
 import { orpc } from '../api.ts'
 
@@ -36,9 +36,7 @@ const ideaRows = createRows({
 function Ideas() {
   const { t } = texts.useLanguage()
   const search = useSearch()
-  const query = useInfiniteQuery(
-    orpc.ideas.list.infiniteOptions({ ...inPages, input: (cursor) => ({ limit: 100, cursor, q: search.q }) }),
-  )
+  const query = useInfiniteQuery(orpc.ideas.list.infiniteOptions(pagesOf({ q: search.q })))
   return (
     <Items
       rows={ideaRows}
