@@ -1,6 +1,7 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 
+import { ProcedureDescription } from '../openapi/procedure-description.ts'
 import { LAST_PAGE, MAX_FILTERS, MAX_IDS, MAX_TEXT } from './bounds.ts'
 import { jobsContract } from './jobs-contract.ts'
 import { liveContractOf } from './live/live-contract.ts'
@@ -54,43 +55,6 @@ const Overview = z.object({
   buildErrors: z.array(BuildError),
 })
 export type Overview = z.infer<typeof Overview>
-
-const JsonSchema = z.record(z.string(), z.unknown())
-
-const ProcedureDescription = z.object({
-  /** For example `books.create`. */
-  operation: z.string(),
-  resource: z.string(),
-  summary: z.string(),
-  description: z.string(),
-  method: z.string(),
-  /** With placeholders, such as `/api/books/{id}`. */
-  path: z.string(),
-  /** The value of `Accept` that selects the procedure, if another procedure has the same method and path. */
-  mediaType: z.string().nullable(),
-  access: z.enum(['public', 'signedIn', 'administrators']),
-  scope: z.enum(['read', 'write']).nullable(),
-  /** The name of the tool for agents. */
-  tool: z.string().nullable(),
-  /** Whether the answer is a stream of events, which the console does not call. */
-  isStream: z.boolean(),
-  headers: z.array(z.enum(['Idempotency-Key', 'If-Match'])),
-  rateLimit: z
-    .object({
-      name: z.string(),
-      points: z.number(),
-      duration: z.number(),
-      by: z.enum(['account', 'network']),
-    })
-    .nullable(),
-  errors: z.array(z.object({ code: z.string(), status: z.number(), message: z.string() })),
-  /** The JSON Schemas of the input and the output. Null without an input or an output. */
-  input: JsonSchema.nullable(),
-  output: JsonSchema.nullable(),
-  /** An example of the input from the contract. */
-  example: z.unknown(),
-})
-export type ProcedureDescription = z.infer<typeof ProcedureDescription>
 
 const Issue = z.object({ path: z.string(), message: z.string() })
 

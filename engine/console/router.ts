@@ -1,6 +1,7 @@
 import { implement, ORPCError } from '@orpc/server'
 
 import { queuesOf } from '../app/resource.ts'
+import { describeProcedures } from '../openapi/procedures.ts'
 import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
 import { listEmails } from '../db/accounts/users.ts'
 import { readOnly } from '../db/catalogue.ts'
@@ -14,7 +15,7 @@ import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
 import type { Outbox } from './outbox.ts'
 import { type People, samplePeople, type ServiceParts } from './people.ts'
-import { describeProcedures, validateInput } from './procedures.ts'
+import { validateInput } from './procedures.ts'
 import type { RequestRecorder } from './recorder.ts'
 import { createStreams } from './live/streams.ts'
 
@@ -40,7 +41,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
   })
   // On demand, because the conversion of all schemas takes time.
   let described: ReturnType<typeof describeProcedures> | undefined
-  const listProcedures = () => (described ??= describeProcedures(app))
+  const listProcedures = () => (described ??= describeProcedures(app.contract))
   // A link sets the session cookie for `localhost`, so that it does not mix with the cookie of the console at 127.0.0.1.
   const isAtLocalhost = new URL(settings.baseUrl).hostname === 'localhost'
 

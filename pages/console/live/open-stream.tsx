@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { client, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'

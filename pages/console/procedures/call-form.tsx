@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, useId } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { CallerSelect } from './caller-select.tsx'
 import { overviewQuery } from '../client.ts'
 import { type Draft, type DraftState, toJson } from './drafts.ts'

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 
-import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { CallerChoice } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { REMOVED } from '../../../engine/console/bounds.ts'
 import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
 import { exampleOf, type Field, fieldsOf } from './schema.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { type Draft, type DraftState, lastTags } from './drafts.ts'
 import { TextField } from '../text-field.tsx'
 

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Answer } from './answer.tsx'
 import { CallForm } from './call-form.tsx'
 import { client } from '../client.ts'

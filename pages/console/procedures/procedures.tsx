@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { Loaded } from '../problem.tsx'

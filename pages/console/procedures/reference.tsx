@@ -1,4 +1,4 @@
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Code } from '../copy.tsx'
 
 const accessTexts = {

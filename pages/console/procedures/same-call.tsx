@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { overviewQuery } from '../client.ts'
 import { Code } from '../copy.tsx'
 import { type Draft, headersOf } from './drafts.ts'

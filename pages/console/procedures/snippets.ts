@@ -1,4 +1,5 @@
-import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { CallerChoice } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { isRecord } from './schema.ts'
 
 /** A call, as the console makes the call. */
