@@ -123,7 +123,8 @@ module.exports = {
     // The page of the console.
     only('console-page', '^pages/console/', [
       '^engine/console/(bounds|contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
-      '^engine/dev/page/components/copy-button\\.tsx$',
+      '^engine/openapi/procedure-description\\.ts$',
+      '^engine/dev/page/(components/copy-button\\.tsx|translator\\.ts)$',
     ]),
     {
       name: 'console-page-types',
@@ -132,9 +133,26 @@ module.exports = {
       from: { path: '^pages/console/' },
       to: {
         path: '^engine/',
-        pathNot: '^engine/(console/bounds\\.ts|dev/page/components/copy-button\\.tsx)$',
+        pathNot: '^engine/(console/bounds\\.ts|dev/page/(components/copy-button\\.tsx|translator\\.ts))$',
         dependencyTypesNot: ['type-only'],
       },
+    },
+
+    // The reference page, which shows components of the console.
+    only('reference-page', '^pages/docs/', [
+      '^engine/(openapi/procedure-description|console/contract)\\.ts$',
+      '^engine/dev/page/(api|auth|language|session-changes|texts|theme|translator)\\.tsx?$',
+      '^engine/dev/page/components/(confirm|language-select|session/sign-in)\\.tsx$',
+      '^pages/console/(copy|prose)\\.tsx$',
+      '^pages/console/main\\.css$',
+      '^pages/console/procedures/(answer|call-form|drafts|input|procedure-list|reference|same-call|schema|segments|snippets|texts)\\.tsx?$',
+    ]),
+    {
+      name: 'reference-page-without-console',
+      comment: 'The reference page works without the console, so none of its parts calls the console.',
+      severity: 'error',
+      from: { path: '^pages/docs/' },
+      to: { path: '^pages/console/(client|location)\\.ts$', reachable: true },
     },
 
     // The engine, which knows no resource.

@@ -42,7 +42,16 @@ export const ProcedureDescription = z.object({
   input: JsonSchema.nullable(),
   output: JsonSchema.nullable(),
   /** Examples of the input and the output from the contract. */
-  example: z.unknown(),
-  outputExample: z.unknown(),
+  example: z.unknown().optional(),
+  outputExample: z.unknown().optional(),
 })
 export type ProcedureDescription = z.infer<typeof ProcedureDescription>
+
+/** The document of the reference page, at `/docs/reference.json`. */
+export interface ReferenceDocument {
+  /** The same as in the OpenAPI document. The URL of the contact is the origin of the service. */
+  info: { title: string; version: string; description: string; contact: { url: string } }
+  /** The resources. */
+  tags: { name: string; description: string }[]
+  procedures: ProcedureDescription[]
+}

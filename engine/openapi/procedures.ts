@@ -14,8 +14,8 @@ import {
   type RateLimit,
   responseSchemas,
 } from 'tallystick-contract/internal'
-import type { z } from 'zod'
 
+import { isZod } from '../values/schema.ts'
 import { schemaConverter } from './document.ts'
 import { exampleOf } from './openapi-errors.ts'
 import type { ProcedureDescription } from './procedure-description.ts'
@@ -62,8 +62,8 @@ function describe(procedure: AnyContractProcedure, path: readonly string[]): Pro
     errors: describeErrors(errorMap),
     input: toJsonSchema(inputSchema, 'input'),
     output: toJsonSchema(events ? events.yields : outputSchema, 'output'),
-    example: inputSchema && requestSchemas.get(inputSchema as z.ZodType)?.example,
-    outputExample: outputSchema && responseSchemas.get(outputSchema as z.ZodType)?.example,
+    example: isZod(inputSchema) ? requestSchemas.get(inputSchema)?.example : undefined,
+    outputExample: isZod(outputSchema) ? responseSchemas.get(outputSchema)?.example : undefined,
   }
 }
 

@@ -2,11 +2,22 @@ import { useMemo } from 'react'
 
 import { CopyButton } from '../../engine/dev/page/components/copy-button.tsx'
 import { colorJson } from './json.tsx'
+import { useTexts } from './procedures/texts.ts'
 
 /** Copies a text to the clipboard. `what` names the text for screen readers: `Copy the command`. */
-export const Copy = ({ text, what }: { text: string; what: string }) => (
-  <CopyButton text={text} label="Copy" name={`Copy ${what}`} copied="Copied" notCopied="Not copied" />
-)
+export function Copy({ text, what }: { text: string; what: string }) {
+  const { t } = useTexts()
+  const label = t('copy')
+  return (
+    <CopyButton
+      text={text}
+      label={label}
+      name={`${label} ${what}`}
+      copied={t('copied')}
+      notCopied={t('notCopied')}
+    />
+  )
+}
 
 /**
  * A block of code with a button that copies the code. `name` names the code, for example `the command`. The button makes

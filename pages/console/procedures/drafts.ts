@@ -1,6 +1,5 @@
 import { useState } from 'react'
 
-import type { CallerChoice } from '../../../engine/console/contract.ts'
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { REMOVED } from '../../../engine/console/bounds.ts'
 import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
@@ -11,7 +10,6 @@ export interface Draft {
   mode: 'form' | 'json'
   values: Values
   json: string
-  caller: CallerChoice
   idempotencyKey: string
   ifMatch: string
   acceptLanguage: string
@@ -25,25 +23,15 @@ const drafts = new Map<string, Draft>()
 /** The entity tag of the last answer of each resource, for `If-Match`. */
 export const lastTags = new Map<string, string>()
 
-const callers = {
-  public: { person: null, scopes: null },
-  signedIn: { person: 'ada', scopes: null },
-  administrators: { person: 'admin', scopes: null },
-} satisfies Record<ProcedureDescription['access'], CallerChoice>
-
 export const toJson = (input: unknown) => (input === undefined ? '' : JSON.stringify(input, null, 2))
 
-function createDraft(
-  { example, input, access }: ProcedureDescription,
-  fields: readonly Field[] | undefined,
-): Draft {
+function createDraft({ example, input }: ProcedureDescription, fields: readonly Field[] | undefined): Draft {
   const initial = example ?? exampleOf(input)
   const values = fields && toValues(fields, initial)
   return {
     mode: values ? 'form' : 'json',
     values: values ?? {},
     json: toJson(initial),
-    caller: callers[access],
     idempotencyKey: '',
     ifMatch: '',
     acceptLanguage: '',
@@ -51,20 +39,18 @@ function createDraft(
   }
 }
 
-/** Fills the form of a procedure with an input as JSON. By default, with the caller that the procedure needs. */
-export function fillDraft(procedure: ProcedureDescription, json: string | null, caller?: CallerChoice) {
+/** Fills the form of a procedure with an input as JSON. */
+export function fillDraft(procedure: ProcedureDescription, json: string | null) {
   const fields = fieldsOf(procedure.input)
   // A secret that the recording does not have must be entered again.
   const parsed = parseInput((json ?? '').replaceAll(JSON.stringify(REMOVED), '""'))
   // A recorded input that is cut at its limit is no JSON.
   const values = fields && parsed.isValid ? toValues(fields, parsed.input) : undefined
-  const draft = createDraft(procedure, fields)
   drafts.set(procedure.operation, {
-    ...draft,
+    ...createDraft(procedure, fields),
     mode: values ? 'form' : 'json',
     values: values ?? {},
     json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),
-    caller: caller ?? draft.caller,
   })
 }
 

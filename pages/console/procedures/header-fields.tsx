@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { type Draft, type DraftState, lastTags } from './drafts.ts'
 import { TextField } from '../text-field.tsx'
+import { useTexts } from './texts.ts'
 
 interface Props {
   procedure: ProcedureDescription
@@ -13,10 +14,11 @@ interface Props {
 /** The optional headers of a call. */
 export function HeaderFields({ procedure: { headers, resource }, draft, change }: Props) {
   const lastTag = lastTags.get(resource)
+  const { t } = useTexts()
   const [isOpen] = useState(Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage))
   return (
     <details className="headers" open={isOpen}>
-      <summary>Headers</summary>
+      <summary>{t('headers')}</summary>
       {headers.includes('Idempotency-Key') && (
         <div className="row end">
           <TextField
@@ -33,7 +35,7 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
               change({ idempotencyKey: crypto.randomUUID() })
             }}
           >
-            New key
+            {t('newKey')}
           </button>
         </div>
       )}
@@ -50,12 +52,11 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
             <button
               type="button"
               className="secondary"
-              title="The ETag of the last answer of this resource"
               onClick={() => {
                 change({ ifMatch: lastTag })
               }}
             >
-              Last ETag
+              {t('lastTag')}
             </button>
           )}
         </div>

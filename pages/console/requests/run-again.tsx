@@ -4,6 +4,7 @@ import type { Overview } from '../../../engine/console/contract.ts'
 import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { overviewQuery, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
+import { chooseCaller } from '../procedures/callers.ts'
 import { fillDraft } from '../procedures/drafts.ts'
 
 /** Returns the caller, if the person of the request is a sample person with a session. */
@@ -24,7 +25,8 @@ export function RunAgain({ request }: { request: RecordedRequest }) {
       <a
         href={addressOf('procedures', procedure.operation)}
         onClick={() => {
-          fillDraft(procedure, call.input, callerOf(request, overview.people))
+          fillDraft(procedure, call.input)
+          chooseCaller(procedure, callerOf(request, overview.people))
         }}
       >
         Run again
