@@ -1,47 +1,38 @@
+import type { Language } from 'tallystick-contract'
+
 import { createTexts, useAppLanguage } from '../../engine/dev/page/language.tsx'
 import type { Message } from '../../engine/dev/page/texts.ts'
 import type { Translator } from '../../engine/dev/page/translator.ts'
-import { texts as procedureTexts, type ProcedureMessage } from '../console/procedures/texts.ts'
+import type { Texts } from './messages/en.ts'
 
-/** The texts that only the reference page has. */
-const pageTexts = {
-  introduction: 'Introduction',
-  resources: 'Resources',
-  tryIt: 'Try it',
-  callWith: 'Call with',
-  session: 'Your session',
-  token: 'Access token',
-  signedInAs: 'Signed in as {email}',
-  notSignedIn: 'Not signed in',
-  tokenInMemory: 'The token stays in the memory of this page until you close or reload the page.',
-  confirmTitle: 'Call {operation}?',
-  confirmText: 'This call can change data of the service. It is not a test.',
-  callFailed: 'No answer arrived. Check your connection, and try again.',
-  signInText:
-    'Request a code by e-mail, and send the code back. The answer sets the session cookie. Browsers then send it with every request.',
-  tokensText:
-    'Scripts and AI agents send an access token. A token has the scope read, or read and write, and you can revoke it at any time.',
-  agentsText: 'AI agents connect to this address (MCP). You consent in the browser:',
-  errorsText:
-    'Every error has this body. If defined is true, the contract of the procedure declares the code, and the code never changes its meaning. Requests that prefer application/problem+json receive problem details (RFC 9457).',
-  pages: 'Pages',
-  pagesText:
-    'Lists have pages: limit is the number of items, and the header Link of the answer has the address of the next page. The last page has no such header.',
-  retries: 'Retries',
-  retriesText:
-    'After 429 and 503, wait for the seconds in Retry-After. Requests that create something accept an Idempotency-Key: for 24 hours, a repetition receives the first answer. With If-Match and the ETag of the last answer, a change is refused if someone else was faster.',
-  live: 'Live updates',
-  liveText:
-    'The procedure {operation} sends the state of topics at once, and again after every change, as server-sent events.',
+/** Each language is a file of its own, which the page loads on demand. */
+const catalogues: Record<Language, () => Promise<{ texts: Texts }>> = {
+  am: () => import('./messages/am.ts'),
+  ar: () => import('./messages/ar.ts'),
+  de: () => import('./messages/de.ts'),
+  en: () => import('./messages/en.ts'),
+  es: () => import('./messages/es.ts'),
+  fa: () => import('./messages/fa.ts'),
+  fr: () => import('./messages/fr.ts'),
+  he: () => import('./messages/he.ts'),
+  hi: () => import('./messages/hi.ts'),
+  it: () => import('./messages/it.ts'),
+  ja: () => import('./messages/ja.ts'),
+  ko: () => import('./messages/ko.ts'),
+  pl: () => import('./messages/pl.ts'),
+  'pt-BR': () => import('./messages/pt-BR.ts'),
+  ru: () => import('./messages/ru.ts'),
+  th: () => import('./messages/th.ts'),
+  tr: () => import('./messages/tr.ts'),
+  uk: () => import('./messages/uk.ts'),
+  'zh-Hans': () => import('./messages/zh-Hans.ts'),
+  'zh-Hant': () => import('./messages/zh-Hant.ts'),
 }
 
-/** All texts of the page, besides the texts of every page. The files of all languages have these texts. */
-export const texts = { ...procedureTexts, ...pageTexts }
-export type ReferenceMessage = keyof typeof texts
-export type Texts = Record<ReferenceMessage, string>
+export const loadReferenceTexts = async (language: Language) => (await catalogues[language]()).texts
 
-export const referenceTexts = createTexts(texts)
+export const referenceTexts = createTexts(loadReferenceTexts)
 
 /** The texts of the page, and of every page. */
-export const useReferenceTexts = (): Translator<Message | ProcedureMessage | ReferenceMessage> =>
+export const useReferenceTexts = (): Translator<Message | keyof Texts> =>
   useAppLanguage().languageOf(referenceTexts)

@@ -189,6 +189,22 @@ describe('the reference page', () => {
     await page.getByText('This service has no procedure <img src=x>.').waitFor()
   })
 
+  test('loads the texts of the chosen language only, and keeps the language', async () => {
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
+    await page.getByLabel('Language').selectOption('ar')
+    await page.getByRole('heading', { level: 2, name: 'الإجراءات' }).waitFor()
+
+    expect(loaded.filter((path) => path.endsWith('.js'))).toEqual([
+      expect.stringMatching(/^\/docs\/assets\/ar-/),
+      expect.stringMatching(/^\/docs\/assets\/ar-/),
+    ])
+    expect(await page.locator('html').getAttribute('dir')).toBe('rtl')
+    await page.reload()
+    await page.getByRole('heading', { level: 2, name: 'الإجراءات' }).waitFor()
+    expect(await violations()).toEqual([])
+  })
+
   test('follows a change of the color scheme', async () => {
     const background = () =>
       page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')

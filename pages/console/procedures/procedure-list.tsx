@@ -48,7 +48,7 @@ export function ProcedureList({ procedures, operation, addressOf, children }: Pr
           type="search"
           aria-label={t('searchProcedures')}
           aria-keyshortcuts="/"
-          placeholder={t('searchHint')}
+          placeholder={`${t('searchProcedures')}   /`}
           autoComplete="off"
           spellCheck={false}
           value={search}

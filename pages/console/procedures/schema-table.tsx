@@ -30,8 +30,8 @@ export function SchemaTable({ title, schema, example }: Props) {
         </details>
       )}
       <details>
-        <summary>{t('jsonSchema')}</summary>
-        <Code text={JSON.stringify(schema, null, 2)} name={`${t('jsonSchema')}: ${title}`} />
+        <summary>JSON Schema</summary>
+        <Code text={JSON.stringify(schema, null, 2)} name={`JSON Schema: ${title}`} />
       </details>
     </div>
   )

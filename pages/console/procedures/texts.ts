@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
 
-import { createTranslator, type Translator } from '../../../engine/dev/page/translator.ts'
+import type { Translator } from '../../../engine/dev/page/translator.ts'
 
 /**
  * The texts of the components that the reference page and the console share, in ICU MessageFormat. The reference page has them in
@@ -10,7 +10,6 @@ export const texts = {
   // List
   procedures: 'Procedures',
   searchProcedures: 'Search procedures',
-  searchHint: 'Search   /',
   foundProcedures: '{count} of {total} procedures',
   allProcedures: 'All procedures',
   unknownProcedure: 'This service has no procedure {operation}.',
@@ -54,7 +53,6 @@ export const texts = {
   defaultValue: 'default {value}',
   fieldsOf: 'Fields of {name}',
   example: 'Example',
-  jsonSchema: 'JSON Schema',
 
   // Call
   call: 'Call',
@@ -97,7 +95,12 @@ export type ProcedureMessage = keyof typeof texts
 
 type ProcedureTexts = Pick<Translator<ProcedureMessage>, 'language' | 't'>
 
-const english: ProcedureTexts = createTranslator('en', [{ language: 'en', texts }])
+/** Inserts the values without MessageFormat, because these texts have no plurals. */
+const english: ProcedureTexts = {
+  language: 'en',
+  t: (message, values = {}) =>
+    texts[message].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name])),
+}
 
 /** The texts in the language of the page. English without a provider, as in the console. */
 export const ProcedureTextsContext = createContext(english)
