@@ -123,8 +123,7 @@ module.exports = {
     // The page of the console.
     only('console-page', '^pages/console/', [
       '^engine/console/(bounds|contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
-      '^engine/openapi/procedure-description\\.ts$',
-      '^engine/dev/page/(components/copy-button\\.tsx|translator\\.ts)$',
+      '^engine/(openapi/procedure-description|dev/page/translator|dev/page/components/copy-button)\\.tsx?$',
     ]),
     {
       name: 'console-page-types',
@@ -140,16 +139,14 @@ module.exports = {
 
     // The reference page, which shows components of the console.
     only('reference-page', '^pages/docs/', [
-      '^engine/(openapi/procedure-description|console/contract)\\.ts$',
+      '^engine/(contract/index|console/contract|openapi/procedure-description)\\.ts$',
       '^engine/dev/page/(api|auth|language|session-changes|texts|theme|translator)\\.tsx?$',
       '^engine/dev/page/components/(confirm|language-select|session/sign-in)\\.tsx$',
-      '^pages/console/(copy|prose)\\.tsx$',
-      '^pages/console/main\\.css$',
-      '^pages/console/procedures/(answer|call-form|drafts|input|procedure-list|reference|same-call|schema|segments|snippets|texts)\\.tsx?$',
+      '^pages/console/(procedures/|(copy|prose)\\.tsx$|main\\.css$)',
     ]),
     {
       name: 'reference-page-without-console',
-      comment: 'The reference page works without the console, so none of its parts calls the console.',
+      comment: 'None of its parts calls the console, which production does not have.',
       severity: 'error',
       from: { path: '^pages/docs/' },
       to: { path: '^pages/console/(client|location)\\.ts$', reachable: true },

@@ -67,7 +67,8 @@ async function buildPage(name: string) {
   })
   const page = readFileSync(join(source, 'index.html'), 'utf8').replace(
     /(?<=(?:src|href)=")main(\.\w+)(?=")/g,
-    (_, extension) => `/${name}/assets/${basename(assets.find((file) => isMain(file, extension)) ?? '')}`,
+    (_, extension: string) =>
+      `/${name}/assets/${basename(assets.find((file) => isMain(file, extension)) ?? '')}`,
   )
   const index = join(folder, 'index.html')
   writeIfChanged(index, Buffer.from(page))
@@ -75,7 +76,7 @@ async function buildPage(name: string) {
   removeExcept(folder, [index, ...assets])
 }
 
-const isMain = (file: string, extension = '') =>
+const isMain = (file: string, extension: string) =>
   basename(file).startsWith('main-') && extname(file) === extension
 
 /** Keeps an unchanged file, so that its compressed copies remain valid. */

@@ -22,10 +22,7 @@ import {
 
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
 
-export const createInfo = (
-  { name, version, description, license }: App,
-  baseUrl: string,
-): OpenAPI.InfoObject => ({
+export const createInfo = ({ name, version, description, license }: App, baseUrl: string) => ({
   title: name,
   version,
   ...(license && { license: { name: license, identifier: license } }),

@@ -1,5 +1,4 @@
 import {
-  type AnyContractProcedure,
   type AnyContractRouter,
   type AnySchema,
   type ErrorMap,
@@ -7,13 +6,7 @@ import {
   type Route,
 } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
-import {
-  type Meta,
-  metaOf,
-  requestSchemas,
-  type RateLimit,
-  responseSchemas,
-} from 'tallystick-contract/internal'
+import { type Meta, requestSchemas, type RateLimit, responseSchemas } from 'tallystick-contract/internal'
 
 import { isZod } from '../values/schema.ts'
 import { schemaConverter } from './document.ts'
@@ -24,6 +17,7 @@ import type { ProcedureDescription } from './procedure-description.ts'
 interface Definition {
   route: Route
   errorMap: ErrorMap
+  meta: Meta
   inputSchema?: AnySchema
   outputSchema?: AnySchema
 }
@@ -32,14 +26,13 @@ interface Definition {
 export function describeProcedures(contract: AnyContractRouter): ProcedureDescription[] {
   const found: ProcedureDescription[] = []
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-    found.push(describe(procedure, path))
+    found.push(describe(procedure['~orpc'] as Definition, path))
   })
   return found
 }
 
-function describe(procedure: AnyContractProcedure, path: readonly string[]): ProcedureDescription {
-  const { route, inputSchema, outputSchema, errorMap } = procedure['~orpc'] as Definition
-  const meta = metaOf(procedure)
+function describe(definition: Definition, path: readonly string[]): ProcedureDescription {
+  const { route, inputSchema, outputSchema, errorMap, meta } = definition
   const operation = path.join('.')
   const events = getEventIteratorSchemaDetails(outputSchema)
   return {

@@ -4,9 +4,9 @@ import type { ProcedureDescription } from '../../../engine/openapi/procedure-des
 import { client, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
-import { useCaller } from '../procedures/callers.ts'
+import { useCaller } from '../callers/callers.ts'
 import { useDraft } from '../procedures/drafts.ts'
-import { SampleCallForm } from '../procedures/sample-call-form.tsx'
+import { SampleCallForm } from '../callers/sample-call-form.tsx'
 
 /** The form that opens `live.watch`, the same as in the procedures. */
 export function OpenStream() {

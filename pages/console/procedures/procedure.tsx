@@ -2,14 +2,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Answer } from './answer.tsx'
-import { useCaller } from './callers.ts'
+import { useCaller } from '../callers/callers.ts'
 import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { headersOf, lastTags, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
 import { About, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
-import { SampleCallForm } from './sample-call-form.tsx'
+import { SampleCallForm } from '../callers/sample-call-form.tsx'
 
 /** The detail of a procedure: facts, a form that calls the procedure, the answer, and the same call for other clients. */
 export function Procedure({ procedure }: { procedure: ProcedureDescription }) {

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Code } from '../copy.tsx'
 import { type DraftState, headersOf } from './drafts.ts'
 import { Segments } from './segments.tsx'

@@ -4,7 +4,7 @@ import type { Overview } from '../../../engine/console/contract.ts'
 import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { overviewQuery, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
-import { chooseCaller } from '../procedures/callers.ts'
+import { chooseCaller } from '../callers/callers.ts'
 import { fillDraft } from '../procedures/drafts.ts'
 
 /** Returns the caller, if the person of the request is a sample person with a session. */

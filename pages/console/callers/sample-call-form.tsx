@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
 
 import { overviewQuery } from '../client.ts'
-import { CallForm } from './call-form.tsx'
+import { CallForm } from '../procedures/call-form.tsx'
 import { CallerSelect } from './caller-select.tsx'
 import type { useCaller } from './callers.ts'
 import { useIssues } from './issues.ts'

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 import { client } from '../client.ts'
-import { type Issue, issuesOfJson, toIssue, type ParsedInput } from './input.ts'
+import { type Issue, issuesOfJson, toIssue, type ParsedInput } from '../procedures/input.ts'
 
 /** Time without a further change before an input is validated, in milliseconds. */
 const DELAY = 300
