@@ -130,7 +130,7 @@ describe('the reference page', () => {
 
     const facts = await detail().locator('.facts').innerText()
     expect(facts).toMatch(/Signed-in callers[^]*scope write[^]*calls in 1 minute[^]*tasks_create/)
-    const input = detail().getByRole('group', { name: 'Input' })
+    const input = detail().getByRole('group', { name: 'Fields of Input' })
     expect(await input.getByRole('row', { name: /^taskTitle/ }).innerText()).toMatch(
       /required\s+string\s+1–500 characters/,
     )

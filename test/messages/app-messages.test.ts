@@ -8,7 +8,7 @@ import { languages } from '../../engine/contract/languages.ts'
 import { loadTexts } from '../../engine/dev/page/texts.ts'
 import { createTranslator } from '../../engine/dev/page/translator.ts'
 import { negotiateLanguage } from '../../engine/texts/engine-texts.ts'
-import { loadReferenceTexts } from '../../pages/docs/texts.ts'
+import { loadReferenceTexts } from '../../pages/docs/catalogues.ts'
 import type { Page } from '../../src/messages/en.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 

@@ -21,7 +21,7 @@ export function SchemaTable({ title, schema, example }: Props) {
         <code>{typeOf(schema)}</code>
       </p>
       {objects.map((fields, index) => (
-        <Fields key={index} fields={fields} label={title} />
+        <Fields key={index} fields={fields} label={t('fieldsOf', { name: title })} />
       ))}
       {example !== undefined && (
         <details>
