@@ -38,7 +38,7 @@ export function ReferencePage() {
 }
 
 /** The address of the introduction on narrow screens, which otherwise show the list. */
-const INTRODUCTION = '-'
+const INTRODUCTION = 'introduction'
 
 function Reference({ document: content }: { document: ReferenceDocument }) {
   const { info, procedures } = content

@@ -351,7 +351,7 @@ describe.each([
   test('is accessible and not too wide, with its list, introduction, sign-in and a call', async () => {
     await openPage('', { colorScheme, viewport: { width, height: 800 } })
     await check()
-    await page.goto(`${service.origin}/docs#-`)
+    await page.goto(`${service.origin}/docs#introduction`)
     await page.getByRole('heading', { name: 'Live updates' }).waitFor()
     await check()
     const sent = await requestCode(newEmail())
