@@ -1,7 +1,8 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 
-import { LAST_PAGE, MAX_FILTERS, MAX_IDS, MAX_TEXT } from './bounds.ts'
+import { MAX_IDS, MAX_TEXT } from './bounds.ts'
+import { dataContract } from './data/data-contract.ts'
 import { jobsContract } from './jobs-contract.ts'
 import { liveContractOf } from './live/live-contract.ts'
 import { RecordedBatch } from './requests-contract.ts'
@@ -120,56 +121,6 @@ const Letter = z.object({
 })
 export type Letter = z.infer<typeof Letter>
 
-const Column = z.object({
-  name: z.string(),
-  type: z.string(),
-  /** Whether the values are secrets, which are never selected. */
-  isHidden: z.boolean(),
-  /** The table and the column that the values refer to. */
-  references: z.object({ table: z.string(), column: z.string() }).nullable(),
-})
-
-const Table = z.object({
-  name: z.string(),
-  /** An estimate. Null if the database has no statistics yet. */
-  rowEstimate: z.number().nullable(),
-  columns: z.array(Column),
-  /** Whether the whole table is secret. */
-  isHidden: z.boolean(),
-})
-export type Table = z.infer<typeof Table>
-
-const Filter = z.object({
-  column: z.string().max(63),
-  /** `is`: the whole value. `contains`: a part of the value, in any case. */
-  operator: z.enum(['is', 'contains']),
-  value: z
-    .string()
-    .max(MAX_TEXT)
-    .regex(/^[^\0]*$/, 'Must have no NUL'),
-})
-export type Filter = z.infer<typeof Filter>
-
-const RowsRequest = z.object({
-  table: z.string().max(63),
-  filters: z.array(Filter).max(MAX_FILTERS),
-  /** From 0. */
-  page: z.int().min(0).max(LAST_PAGE),
-  /** By default, the highest primary keys first. */
-  sort: z.object({ column: z.string().max(63), isDescending: z.boolean() }).optional(),
-})
-export type RowsRequest = z.infer<typeof RowsRequest>
-
-const Rows = z.object({
-  columns: z.array(z.string()),
-  /** The values as PostgreSQL writes them, cut at a limit. */
-  rows: z.array(z.array(z.string().nullable())),
-  hasMore: z.boolean(),
-  /** The number of rows, up to a limit. Null for several pages with filters, whose count could read the whole table. */
-  total: z.number().nullable(),
-})
-export type Rows = z.infer<typeof Rows>
-
 const errors = { NOT_FOUND: {}, BAD_REQUEST: {}, CONFLICT: {} }
 const procedure = oc.errors(errors)
 
@@ -212,10 +163,5 @@ export const consoleContract = {
     list: procedure.output(z.array(Letter).nullable()),
   },
   jobs: jobsContract,
-  data: {
-    tables: procedure.output(z.array(Table)),
-    rows: procedure.input(RowsRequest).output(Rows),
-    /** Adds the sample data of all resources. Skips data that exists. */
-    addSamples: procedure.output(z.object({ message: z.string() })),
-  },
+  data: dataContract,
 }

@@ -9,7 +9,7 @@ import { listBuildErrors } from './build-errors.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
-import { listRows, listTables } from './data.ts'
+import { getRow, listRows, listTables } from './data/rows.ts'
 import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
 import type { Outbox } from './outbox.ts'
@@ -108,6 +108,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
     data: {
       tables: os.data.tables.handler(() => listTables(db)),
       rows: os.data.rows.handler(({ input }) => listRows(db, input)),
+      row: os.data.row.handler(({ input }) => getRow(db, input)),
       addSamples: os.data.addSamples.handler(async () => {
         // As `tallystick seed` does: for Ada, and for the other sample account that Ada shares with.
         const samples = await importSamples(app)

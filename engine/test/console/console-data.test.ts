@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { Filter } from '../../console/contract.ts'
+import type { Filter } from '../../console/data/data-contract.ts'
 import * as audit from '../../db/accounts/audit.ts'
 import * as deviceCodes from '../../db/accounts/device-codes.ts'
 import * as idempotency from '../../db/accounts/idempotency.ts'
@@ -242,7 +242,7 @@ describe('data.rows', () => {
   })
 
   test('reads in a transaction that cannot write', async () => {
-    const { listRows } = await import('../../console/data.ts')
+    const { listRows } = await import('../../console/data/rows.ts')
     const seen: string[] = []
     const transaction = db.transaction.bind(db)
     const spied = Object.create(db, {

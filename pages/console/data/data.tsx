@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { Table } from '../../../engine/console/contract.ts'
+import type { Table } from '../../../engine/console/data/data-contract.ts'
 import { client, overviewQuery, queryClient } from '../client.ts'
 import { parseSelection } from './filters.ts'
 import { addressOf } from '../location.ts'
