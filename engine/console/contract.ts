@@ -5,7 +5,7 @@ import { MAX_IDS, MAX_TEXT } from './bounds.ts'
 import { dataContract } from './data/data-contract.ts'
 import { jobsContract } from './jobs-contract.ts'
 import { liveContractOf } from './live/live-contract.ts'
-import { RecordedBatch } from './requests-contract.ts'
+import { Plan, RecordedBatch } from './requests-contract.ts'
 
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
@@ -157,6 +157,10 @@ export const consoleContract = {
   },
   /** Records requests and live updates until the last watcher leaves. Yields what was recorded, and then what is new. */
   watch: procedure.output(eventIterator(RecordedBatch)),
+  statements: {
+    /** Returns how PostgreSQL executes a recorded statement. Executes nothing, and never reads the text of a client. */
+    explain: procedure.input(z.object({ id: z.uuid() })).output(Plan),
+  },
   live: liveContractOf(CallerChoice),
   outbox: {
     /** The newest letters first, at most 100. Null if a mail server sends the e-mails. */

@@ -9,6 +9,7 @@ import { listBuildErrors } from './build-errors.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
+import { explainStatement } from './data/plans.ts'
 import { getRow, listRows, listTables } from './data/rows.ts'
 import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
@@ -86,6 +87,11 @@ export function createConsoleRouter(parts: ConsoleParts) {
         if (!recorder.isRecording()) streams.closeAll()
       }
     }),
+    statements: {
+      explain: os.statements.explain.handler(({ input }) =>
+        explainStatement(db, recorder.findStatement(input.id)),
+      ),
+    },
     live: {
       topics: os.live.topics.handler(() => listTopics(app)),
       streams: os.live.streams.handler(() =>

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/server'
 
 import * as catalogue from '../../db/catalogue.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { codeOf } from '../../db/errors.ts'
+import { isDataException } from '../../db/errors.ts'
 import { MAX_KEY, MAX_REFERRERS, MAX_TOTAL, MAX_VALUE, MAX_WHOLE, PAGE_SIZE } from '../bounds.ts'
 import type { Row, RowRequest, Rows, RowsRequest, Table } from './data-contract.ts'
 import { isSecretName, withoutSecretFields } from '../redaction.ts'
@@ -95,8 +95,7 @@ export async function getRow(db: Database, { table: name, key }: RowRequest): Pr
       }),
     )
     .catch((error: unknown) => {
-      // Class 22: the text is no value of the column's type.
-      if (codeOf(error).startsWith('22')) return []
+      if (isDataException(error)) return []
       throw error
     })
   if (!row) throw notFound()
