@@ -1,7 +1,8 @@
+import { v7 } from 'uuid'
 import { z } from 'zod'
 
 import * as audit from '../db/accounts/audit.ts'
-import { findByEmail, findOrCreate } from '../db/accounts/users.ts'
+import { findOrCreate } from '../db/accounts/users.ts'
 import type { Connection, Database } from '../db/connection/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/keys.ts'
@@ -87,10 +88,10 @@ async function addAccounts(db: Database, email: string, samples: readonly Sample
 
 /** Returns the person of a sample account, or creates the person. */
 export async function addAccount(db: Database, account: SampleAccount) {
-  const isNew = (await findByEmail(db, account.email)) === undefined
-  // Also for an existing account, because the lock of the row lets concurrent samples wait.
-  const user = await findOrCreate(db, account)
-  if (!isNew) return user
+  const id = v7()
+  // The lock of the row lets concurrent samples wait.
+  const user = await findOrCreate(db, { ...account, id })
+  if (user.id !== id) return user
   await audit.insert(db, {
     ...audit.OPERATOR,
     action: 'admin.create-user',
