@@ -56,6 +56,26 @@ const Overview = z.object({
 })
 export type Overview = z.infer<typeof Overview>
 
+const State = z.object({
+  /** Since the start of the process, in seconds. */
+  uptime: z.number(),
+  /** The memory of the process, in bytes. */
+  memory: z.number(),
+  /** The time of a short transaction, in milliseconds. Null if the database does not answer. */
+  database: z.number().nullable(),
+  /** The apps and agents with access, the last active first. */
+  agents: z.array(
+    z.object({
+      name: z.string(),
+      /** The e-mail address of the person who has consented. */
+      email: z.string(),
+      /** Milliseconds since 1970, accurate to a minute. */
+      lastActive: z.number(),
+    }),
+  ),
+})
+export type State = z.infer<typeof State>
+
 const JsonSchema = z.record(z.string(), z.unknown())
 
 const ProcedureDescription = z.object({
@@ -126,6 +146,7 @@ const procedure = oc.errors(errors)
 
 export const consoleContract = {
   overview: procedure.output(Overview),
+  state: procedure.output(State),
   procedures: {
     list: procedure.output(z.array(ProcedureDescription)),
     /** Validates an input without a call. */

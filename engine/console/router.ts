@@ -11,6 +11,7 @@ import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
 import { explainStatement } from './data/plans.ts'
 import { getRow, listRows, listTables } from './data/rows.ts'
+import { readState } from './data/state.ts'
 import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
 import type { Outbox } from './outbox.ts'
@@ -59,6 +60,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       hasJobs: queuesOf(app).length > 0,
       buildErrors: listBuildErrors(),
     })),
+    state: os.state.handler(() => readState(db)),
     procedures: {
       list: os.procedures.list.handler(listProcedures),
       validate: os.procedures.validate.handler(async ({ input: { operation, input } }) => ({
