@@ -126,23 +126,44 @@ describe('Start here', () => {
     expect(email).toBe('ada@example.com')
   })
 
-  test('shows how to connect an agent, and the commands of a project', async () => {
+  test('shows how to connect an agent, the commands of a project, and its newest own procedure', async () => {
     const { page } = await openView('start')
 
     await page.getByText(`claude mcp add --transport http test-library ${service.origin}/mcp`).waitFor()
-    for (const command of ['npx tallystick add loans', 'npm run check && npm test', 'npm run migration'])
+    for (const command of ['npx tallystick add loans', 'npm run check && npm test'])
       expect(await page.getByText(command, { exact: true }).count()).toBe(1)
+    expect(await page.getByText('create a project first').count()).toBe(0)
+    await page.getByRole('button', { name: 'Call shelves.create' }).click()
+    await button(page, 'Run').waitFor()
+  })
+
+  test('shows the state of the service, and the agents with access', async () => {
+    const { page } = await openView('start')
+    const state = page.getByRole('region', { name: 'State' })
+    await state.getByText(/^Healthy, database in/).waitFor()
+    await state.getByText(/MB$/).waitFor()
+    await service.fetch('GET', '/api/visits')
+    await state.getByText(/^within .* ms \(the last \d+\)$/).waitFor()
+
+    const { status } = await callAsAda('tokens.create', {
+      label: 'Agent',
+      scopes: ['read'],
+      audience: 'mcp',
+    })
+    expect(status).toBe(200)
+
+    await page.getByText('Personal token for ada@example.com').waitFor()
   })
 
   test('copies a command', async () => {
     const { page, context } = await openView('start')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin })
 
-    await page.getByRole('button', { name: 'Copy the command npm run migration' }).click()
+    await page.getByRole('button', { name: 'Copy the command npx tallystick add loans' }).click()
 
     await expect
       .poll(() => page.evaluate<string>('navigator.clipboard.readText()'), PATIENCE)
-      .toBe('npm run migration')
+      .toBe('npx tallystick add loans')
   })
 })
 
@@ -329,7 +350,40 @@ describe('A request', () => {
 
     await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Again')
     await button(page, 'Run').click()
-    await page.getByRole('region', { name: 'Answer' }).getByText('200 OK').waitFor()
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('200 OK').waitFor()
+    const times = answer.getByRole('group', { name: 'Times of both runs' })
+    for (const name of ['Guard', 'Procedure', 'Database', 'Total', 'Statements'])
+      await times.getByRole('row', { name }).waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await times.getByRole('link', { name: 'First run' }).click()
+    await page
+      .getByRole('region', { name: 'Request', exact: true })
+      .getByText('"name": "Again"')
+      .first()
+      .waitFor()
+  })
+
+  test('replaces an edited draft only after a question', async () => {
+    const { page } = await openView('procedures/shelves.create')
+    await page.getByLabel('name').fill('A draft')
+    await callAsAda('shelves.create', { name: 'Recorded before' })
+    await page.getByRole('link', { name: 'Requests', exact: true }).click()
+    await button(page, 'shelves.create').first().click()
+    const questions: string[] = []
+    let accepts = false
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message())
+      void (accepts ? dialog.accept() : dialog.dismiss())
+    })
+
+    await page.getByRole('link', { name: 'Run again' }).click()
+    await page.getByRole('region', { name: 'Request', exact: true }).waitFor()
+    accepts = true
+    await page.getByRole('link', { name: 'Run again' }).click()
+
+    await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Recorded before')
+    expect(questions).toHaveLength(2)
   })
 })
 

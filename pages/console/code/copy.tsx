@@ -1,22 +1,27 @@
 import { useMemo } from 'react'
 
-import { CopyButton } from '../../engine/dev/page/components/copy-button.tsx'
-import { colorJson } from './json.tsx'
+import { CopyButton } from '../../../engine/dev/page/components/copy-button.tsx'
+import { colored, type Language } from './colors.tsx'
 
 /** Copies a text to the clipboard. `what` names the text for screen readers: `Copy the command`. */
 export const Copy = ({ text, what }: { text: string; what: string }) => (
   <CopyButton text={text} label="Copy" name={`Copy ${what}`} copied="Copied" notCopied="Not copied" />
 )
 
-/**
- * A block of code with a button that copies the code. `name` names the code, for example `the command`. The button makes
- * the block, which can scroll, reachable with the keyboard.
- */
-export const Code = ({ text, name }: { text: string; name: string }) => (
+interface CodeProps {
+  text: string
+  /** Names the code for screen readers, for example `the command`. */
+  name: string
+  /** By default, JSON if the text is JSON. */
+  language?: Language
+}
+
+/** A block of code with a button that copies the code. The button makes the block, which can scroll, reachable with the keyboard. */
+export const Code = ({ text, name, language }: CodeProps) => (
   <div className="code">
     <Copy text={text} what={name} />
     <pre>
-      <code>{useMemo(() => colorJson(text), [text])}</code>
+      <code>{useMemo(() => colored(text, language), [text, language])}</code>
     </pre>
   </div>
 )

@@ -6,13 +6,11 @@ import { parseSelection } from './filters.ts'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
 import { TableRows } from './table-rows.tsx'
+import { tablesQuery } from './tables.ts'
 
 /** The tables of the database with their rows. */
 export function Data({ table, query }: { table: string; query: URLSearchParams }) {
-  const tables = useQuery({
-    queryKey: ['tables'],
-    queryFn: ({ signal }) => client.data.tables(undefined, { signal }),
-  })
+  const tables = useQuery(tablesQuery)
   return (
     <Loaded query={tables}>
       {(list) => {

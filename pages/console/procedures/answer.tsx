@@ -1,7 +1,8 @@
 import type { CallResult } from '../../../engine/console/contract.ts'
-import { Code, prettyJson } from '../copy.tsx'
+import { Code, prettyJson } from '../code/copy.tsx'
 import { formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
+import { Comparison } from '../requests/comparison.tsx'
 import { Status } from '../status.tsx'
 
 /** The answer of a call: status, error, body and headers. */
@@ -35,6 +36,7 @@ export function Answer({ result }: { result: CallResult }) {
       ) : (
         <p className="muted">The answer has no body.</p>
       )}
+      {id && <Comparison id={id} />}
       {isCut && <p className="muted">The body is longer. The console shows its beginning.</p>}
       <details>
         <summary>Headers ({headers.length})</summary>

@@ -1,5 +1,6 @@
 import { useId } from 'react'
 
+import { Marked } from '../code/marked.tsx'
 import type { Issue } from './issues.ts'
 import type { Field } from './schema.ts'
 
@@ -54,7 +55,7 @@ export function InputField({ field, value, issues, onChange }: Props) {
       </div>
       <Control id={id} field={field} value={value} isInvalid={issues.length > 0} onChange={onChange} />
       <small id={`${id}-hint`} className="hint">
-        {[rule, description].filter(Boolean).join('. ')}
+        <Marked text={[rule, description].filter(Boolean).join('. ')} />
       </small>
       <small id={`${id}-issues`} role="status" className="issue">
         {issues.map(({ path, message }) => (path === name ? message : `${path}: ${message}`)).join(' ')}

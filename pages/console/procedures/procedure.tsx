@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { Answer } from './answer.tsx'
 import { CallForm } from './call-form.tsx'
+import { Marked } from '../code/marked.tsx'
 import { client } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { headersOf, lastTags, useDraft } from './drafts.ts'
@@ -35,9 +36,13 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
           <p className="route">
             <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
           </p>
-          <p>{summary}</p>
+          <p>
+            <Marked text={summary} />
+          </p>
           {description && description.replace(/\.$/, '') !== summary && (
-            <p className="muted">{description}</p>
+            <p className="muted">
+              <Marked text={description} />
+            </p>
           )}
         </div>
         <Facts procedure={procedure} />

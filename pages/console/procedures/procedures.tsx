@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { proceduresQuery } from '../client.ts'
+import { Marked } from '../code/marked.tsx'
 import { addressOf } from '../location.ts'
 import { Loaded } from '../problem.tsx'
 import { Procedure } from './procedure.tsx'
@@ -121,7 +122,9 @@ function Entry({ procedure, isCurrent }: { procedure: ProcedureDescription; isCu
       <a href={addressOf('procedures', operation)} aria-current={isCurrent ? 'true' : undefined}>
         <span className={`method ${method.toLowerCase()}`}>{method}</span>
         <span className="name">{operation}</span>
-        <small>{summary}</small>
+        <small>
+          <Marked text={summary} />
+        </small>
       </a>
     </li>
   )

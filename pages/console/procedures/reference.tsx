@@ -1,5 +1,6 @@
 import type { ProcedureDescription } from '../../../engine/console/contract.ts'
-import { Code } from '../copy.tsx'
+import { Marked } from '../code/marked.tsx'
+import { Code } from '../code/copy.tsx'
 
 const accessTexts = {
   public: 'Anybody',
@@ -69,7 +70,9 @@ export function Reference({ procedure }: { procedure: ProcedureDescription }) {
                       <code>{code}</code>
                     </th>
                     <td>{status}</td>
-                    <td>{message}</td>
+                    <td>
+                      <Marked text={message} />
+                    </td>
                   </tr>
                 ))}
               </tbody>

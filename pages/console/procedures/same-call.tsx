@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/console/contract.ts'
 import { overviewQuery } from '../client.ts'
-import { Code } from '../copy.tsx'
+import { Code } from '../code/copy.tsx'
 import { type Draft, headersOf } from './drafts.ts'
 import type { ParsedInput } from './input.ts'
 import { Segments } from './segments.tsx'
@@ -69,7 +69,7 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
   if (client === 'commandLine')
     return (
       <>
-        <Code text={toCommandLine(call)} name="the command" />
+        <Code text={toCommandLine(call)} name="the command" language="shell" />
         {needsSession(call.procedure) ? (
           <p className="muted">
             The command line has an access token, and this procedure accepts only a session.
@@ -86,9 +86,9 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
   return (
     <>
       {client === 'curl' ? (
-        <Code text={toCurl(call)} name="the command for curl" />
+        <Code text={toCurl(call)} name="the command for curl" language="shell" />
       ) : (
-        <Code text={toTypeScript(call)} name="the code" />
+        <Code text={toTypeScript(call)} name="the code" language="typescript" />
       )}
       {isSignedIn && <CredentialHint isSession={needsSession(call.procedure)} />}
     </>
@@ -113,7 +113,7 @@ function Mcp({ call }: { call: Call }) {
   return (
     <>
       <Code text={JSON.stringify(message, null, 2)} name="the message of an agent" />
-      <Code text={toMcpCurl(call)} name="the message for curl" />
+      <Code text={toMcpCurl(call)} name="the message for curl" language="shell" />
       {call.caller.person !== null && (
         <p className="muted">
           <code>AGENT</code> is an access token for agents:{' '}

@@ -1,11 +1,13 @@
 import { useEffect, useRef } from 'react'
 
 import type { RecordedError, RecordedRequest } from '../../../engine/console/requests-contract.ts'
-import { Code, Copy, prettyJson } from '../copy.tsx'
+import { Code, Copy, prettyJson } from '../code/copy.tsx'
 import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
 import { formatDate, formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
+import { Comparison } from './comparison.tsx'
+import { nameOf } from './recording.ts'
 import { RunAgain } from './run-again.tsx'
 import { Statements } from './statements.tsx'
 import { Waterfall } from './waterfall.tsx'
@@ -68,6 +70,7 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       </dl>
       <RunAgain request={request} />
       <Waterfall request={request} />
+      <Comparison id={nameOf(request)} />
       {calls.map((call, index) => (
         <Call key={`${id} ${index}`} call={call} isFailure={isJob || (status !== null && status >= 500)} />
       ))}
@@ -121,7 +124,7 @@ function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolea
           <SourceLink position={position} /> <EditorSelect />
         </p>
       )}
-      {statement && <Code text={statement} name="the failed statement" />}
+      {statement && <Code text={statement} name="the failed statement" language="sql" />}
       {stack && (
         <details open={isFailure}>
           <summary>Stack</summary>

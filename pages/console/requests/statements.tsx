@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 
 import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { client } from '../client.ts'
-import { Code } from '../copy.tsx'
+import { Code } from '../code/copy.tsx'
 import { formatDuration } from '../format.ts'
 import { Problem } from '../problem.tsx'
 import { Bar } from './waterfall.tsx'
@@ -28,7 +28,7 @@ export function Statements({ request }: { request: RecordedRequest }) {
               <span>{formatDuration(duration)}</span>
             </p>
             <Bar span={{ start, duration }} total={total} />
-            <Code text={text} name="the statement" />
+            <Code text={text} name="the statement" language="sql" />
             <StatementPlan id={id} name={name} />
           </li>
         ))}
