@@ -1,7 +1,7 @@
 import { implement, ORPCError } from '@orpc/server'
 
 import { queuesOf } from '../app/resource.ts'
-import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
+import { addSamples, describeSamples, importSamples, resetSamples } from '../operator/seed.ts'
 import { listEmails } from '../db/accounts/users.ts'
 import { readOnly } from '../db/catalogue.ts'
 import { isServer } from '../db/connection/open.ts'
@@ -121,6 +121,10 @@ export function createConsoleRouter(parts: ConsoleParts) {
         // As `tallystick seed` does: for Ada, and for the other sample account that Ada shares with.
         const samples = await importSamples(app)
         await addSamples({ db, notifications }, samplePeople.ada.email, samples)
+        return { message: describeSamples(samplePeople.ada.email, samples) }
+      }),
+      resetSamples: os.data.resetSamples.handler(async () => {
+        const samples = await resetSamples({ db, notifications }, samplePeople.ada.email, app)
         return { message: describeSamples(samplePeople.ada.email, samples) }
       }),
     },

@@ -1,8 +1,9 @@
 import { v7 } from 'uuid'
 import { z } from 'zod'
 
+import { remove as removeAccount } from '../db/accounts/account.ts'
 import * as audit from '../db/accounts/audit.ts'
-import { findOrCreate } from '../db/accounts/users.ts'
+import { findByEmail, findOrCreate } from '../db/accounts/users.ts'
 import type { Connection, Database } from '../db/connection/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/keys.ts'
@@ -65,6 +66,34 @@ export async function addSamples(
     notifications,
     ids.flatMap((id) => topics.map((topic) => keyOf(topic, { person: id }))),
   )
+}
+
+/**
+ * Deletes the sample accounts with all their rows, also rows that are no samples, and adds the sample data again. Only for `email` at a
+ * reserved domain: the account has no other owner.
+ */
+export async function resetSamples(
+  { db, notifications }: Pick<Connection, 'db' | 'notifications'>,
+  email: string,
+  app: Pick<App, 'resources' | 'personalData'>,
+) {
+  const samples = await importSamples(app)
+  await db.transaction(async (tx) => {
+    for (const { email: address } of Object.values(sampleAccounts(email))) {
+      const person = await findByEmail(tx, address)
+      if (!person) continue
+      const subject = await removeAccount(tx, person, app.personalData)
+      await audit.insert(tx, {
+        ...audit.OPERATOR,
+        action: 'admin.remove-user',
+        outcome: 'accepted',
+        subject,
+        detail: 'seed',
+      })
+    }
+  })
+  await addSamples({ db, notifications }, email, samples)
+  return samples
 }
 
 export async function importSamples({ resources }: Pick<App, 'resources'>): Promise<SamplesByName> {

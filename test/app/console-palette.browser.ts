@@ -16,8 +16,8 @@ await running.client.data.addSamples()
 /** Returns the texts of the results, and the number of the selected result. */
 async function resultsOf(page: Page) {
   const options = page.getByRole('option')
-  const selected = await options.evaluateAll((all) =>
-    all.findIndex((each) => each.getAttribute('aria-selected') === 'true'),
+  const selected = await page.evaluate<number>(
+    "[...document.querySelectorAll('[role=option]')].findIndex((each) => each.ariaSelected === 'true')",
   )
   return { names: await options.locator('.name').allTextContents(), selected }
 }

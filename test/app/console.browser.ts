@@ -453,7 +453,7 @@ describe('Data', () => {
   })
 })
 
-test('adds sample data to an embedded database', async () => {
+test('adds sample data to an embedded database, and begins again with it', async () => {
   const embedded = await startConsole({ DATABASE_URL: 'memory:' }, app)
   const context = await openContext()
   const page = await context.newPage()
@@ -464,6 +464,19 @@ test('adds sample data to an embedded database', async () => {
   await page.getByText('ada@example.com has sample tasks and notes.').waitFor()
   await page.getByRole('link', { name: /^tasks/ }).click()
 
+  await page.getByRole('cell', { name: 'Book the hall' }).waitFor()
+  const { status } = await embedded.client.procedures.call({
+    operation: 'tasks.create',
+    input: { taskTitle: 'No sample' },
+    caller: { person: 'ada', scopes: null },
+    headers: {},
+  })
+  expect(status).toBe(200)
+  await button(page, 'Refresh').click()
+  await page.getByRole('cell', { name: 'No sample' }).waitFor()
+  page.once('dialog', (dialog) => void dialog.accept())
+  await button(page, 'Reset').click()
+  await page.getByRole('cell', { name: 'No sample' }).waitFor({ state: 'detached' })
   await page.getByRole('cell', { name: 'Book the hall' }).waitFor()
 })
 

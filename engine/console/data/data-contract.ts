@@ -104,4 +104,6 @@ export const dataContract = {
   row: procedure.input(RowRequest).output(Row),
   /** Adds the sample data of all resources. Skips data that exists. */
   addSamples: procedure.output(z.object({ message: z.string() })),
+  /** Deletes the sample accounts with all their rows, and adds the sample data again. */
+  resetSamples: procedure.output(z.object({ message: z.string() })),
 }

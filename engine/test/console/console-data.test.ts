@@ -331,3 +331,40 @@ describe('data.addSamples', () => {
     expect(rows).toHaveLength(1)
   })
 })
+
+describe('data.resetSamples', () => {
+  test('deletes the rows of the sample accounts, and of nobody else', async () => {
+    const emails = ['ada@example.com', 'charles@example.com']
+    await client.data.addSamples()
+    for (const person of ['ada', 'admin'] as const)
+      await client.procedures.call({
+        operation: 'shelves.create',
+        input: { name: `Of ${person}` },
+        caller: { person, scopes: null },
+        headers: {},
+      })
+    const idsOf = async () => {
+      const { rows } = await rowsOf('users', [
+        { column: 'email', operator: 'contains', value: '@example.com' },
+      ])
+      return new Map(rows.map(([id, , email]) => [email, id]))
+    }
+    const before = await idsOf()
+
+    await client.data.resetSamples()
+
+    const after = await idsOf()
+    expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
+    for (const [email, id] of before)
+      expect(after.get(email) === id, String(email)).toBe(!emails.includes(String(email)))
+    const { columns, rows } = await rowsOf('shelves')
+    expect(rows.map((row) => row[columns.indexOf('name')])).toEqual(['Of admin'])
+    const { status } = await client.procedures.call({
+      operation: 'shelves.create',
+      input: { name: 'After the reset' },
+      caller: { person: 'ada', scopes: null },
+      headers: {},
+    })
+    expect(status).toBe(200)
+  })
+})
