@@ -142,7 +142,7 @@ module.exports = {
       '^engine/(contract/index|console/contract|openapi/procedure-description)\\.ts$',
       '^engine/dev/page/(api|auth|language|session-changes|texts|theme|translator)\\.tsx?$',
       '^engine/dev/page/components/(confirm|language-select|session/sign-in)\\.tsx$',
-      '^pages/console/(procedures/|(copy|prose)\\.tsx$|main\\.css$)',
+      '^pages/console/(code/|procedures/|main\\.css$)',
     ]),
     {
       name: 'reference-page-without-console',

@@ -2,7 +2,7 @@ import { implement, ORPCError } from '@orpc/server'
 
 import { queuesOf } from '../app/resource.ts'
 import { describeProcedures } from '../openapi/procedures.ts'
-import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
+import { addSamples, describeSamples, importSamples, resetSamples } from '../operator/seed.ts'
 import { listEmails } from '../db/accounts/users.ts'
 import { readOnly } from '../db/catalogue.ts'
 import { isServer } from '../db/connection/open.ts'
@@ -10,7 +10,9 @@ import { listBuildErrors } from './build-errors.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
-import { listRows, listTables } from './data.ts'
+import { explainStatement } from './data/plans.ts'
+import { getRow, listRows, listTables } from './data/rows.ts'
+import { readState } from './data/state.ts'
 import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
 import type { Outbox } from './outbox.ts'
@@ -59,6 +61,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       hasJobs: queuesOf(app).length > 0,
       buildErrors: listBuildErrors(),
     })),
+    state: os.state.handler(() => readState(db)),
     procedures: {
       list: os.procedures.list.handler(listProcedures),
       validate: os.procedures.validate.handler(async ({ input: { operation, input } }) => ({
@@ -87,6 +90,11 @@ export function createConsoleRouter(parts: ConsoleParts) {
         if (!recorder.isRecording()) streams.closeAll()
       }
     }),
+    statements: {
+      explain: os.statements.explain.handler(({ input }) =>
+        explainStatement(db, recorder.findStatement(input.id)),
+      ),
+    },
     live: {
       topics: os.live.topics.handler(() => listTopics(app)),
       streams: os.live.streams.handler(() =>
@@ -109,10 +117,15 @@ export function createConsoleRouter(parts: ConsoleParts) {
     data: {
       tables: os.data.tables.handler(() => listTables(db)),
       rows: os.data.rows.handler(({ input }) => listRows(db, input)),
+      row: os.data.row.handler(({ input }) => getRow(db, input)),
       addSamples: os.data.addSamples.handler(async () => {
         // As `tallystick seed` does: for Ada, and for the other sample account that Ada shares with.
         const samples = await importSamples(app)
         await addSamples({ db, notifications }, samplePeople.ada.email, samples)
+        return { message: describeSamples(samplePeople.ada.email, samples) }
+      }),
+      resetSamples: os.data.resetSamples.handler(async () => {
+        const samples = await resetSamples({ db, notifications }, samplePeople.ada.email, app)
         return { message: describeSamples(samplePeople.ada.email, samples) }
       }),
     },

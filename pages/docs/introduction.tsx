@@ -1,8 +1,8 @@
 import { Fragment, type ReactNode } from 'react'
 
 import type { ReferenceDocument } from '../../engine/openapi/procedure-description.ts'
-import { Code } from '../console/copy.tsx'
-import { Prose } from '../console/prose.tsx'
+import { Code } from '../console/code/copy.tsx'
+import { Marked } from '../console/code/marked.tsx'
 import { isRecord } from '../console/procedures/schema.ts'
 import { quote } from '../console/procedures/snippets.ts'
 import { addressOf } from './address.ts'
@@ -33,7 +33,7 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
           {info.title} <small className="muted">{info.version}</small>
         </h2>
         <p>
-          <Prose text={info.description} />
+          <Marked text={info.description} />
         </p>
         <p>
           <a href="/api/openapi.json">{t('document')}</a>
@@ -46,14 +46,14 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
             <Fragment key={name}>
               <dt>{name}</dt>
               <dd>
-                <Prose text={description} />
+                <Marked text={description} />
               </dd>
             </Fragment>
           ))}
         </dl>
       </section>
       <Topic title={t('signInTitle')} text={t('signInText')}>
-        <Code text={toSignIn(origin)} name={t('signInTitle')} />
+        <Code text={toSignIn(origin)} name={t('signInTitle')} language="shell" />
       </Topic>
       <Topic title={t('tokens')} text={t('tokensText')} operation={has('tokens.create') && 'tokens.create'}>
         <Code text={'authorization: Bearer $TOKEN'} name={t('token')} />

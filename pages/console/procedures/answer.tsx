@@ -1,5 +1,7 @@
+import type { ReactNode } from 'react'
+
 import type { CallResult } from '../../../engine/console/contract.ts'
-import { Code, prettyJson } from '../copy.tsx'
+import { Code, prettyJson } from '../code/copy.tsx'
 import { formatDuration } from '../format.ts'
 import { Status } from '../status.tsx'
 import { useTexts } from './texts.ts'
@@ -8,10 +10,12 @@ interface Props {
   result: CallResult
   /** Returns the address of the statements of a request. */
   statementsOf?: (requestId: string) => string
+  /** Shows the difference to another run of the request. */
+  comparisonOf?: (requestId: string) => ReactNode
 }
 
 /** The answer of a call: status, error, body and headers. */
-export function Answer({ result, statementsOf }: Props) {
+export function Answer({ result, statementsOf, comparisonOf }: Props) {
   const { t } = useTexts()
   const { request, status, duration, headers, body, isCut, error } = result
   const id = headers.find(([name]) => name === 'x-request-id')?.[1]
@@ -32,6 +36,7 @@ export function Answer({ result, statementsOf }: Props) {
         </p>
       )}
       {body ? <Code text={prettyJson(body)} name={t('answer')} /> : <p className="muted">{t('noBody')}</p>}
+      {id && comparisonOf?.(id)}
       {isCut && <p className="muted">{t('cutBody')}</p>}
       <details>
         <summary>

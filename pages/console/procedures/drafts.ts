@@ -39,20 +39,36 @@ function createDraft({ example, input }: ProcedureDescription, fields: readonly 
   }
 }
 
-/** Fills the form of a procedure with an input as JSON. */
-export function fillDraft(procedure: ProcedureDescription, json: string | null) {
-  const fields = fieldsOf(procedure.input)
+/**
+ * Fills the form of a procedure with an input as JSON. `confirmLoss` decides whether an edited draft is replaced. Returns whether the
+ * form is filled.
+ */
+export function fillDraft(procedure: ProcedureDescription, json: string | null, confirmLoss: () => boolean) {
+  const fields = fieldsOf(procedure.input, procedure.path)
   // A secret that the recording does not have must be entered again.
   const parsed = parseInput((json ?? '').replaceAll(JSON.stringify(REMOVED), '""'))
   // A recorded input that is cut at its limit is no JSON.
   const values = fields && parsed.isValid ? toValues(fields, parsed.input) : undefined
-  drafts.set(procedure.operation, {
+  const next: Draft = {
     ...createDraft(procedure, fields),
     mode: values ? 'form' : 'json',
     values: values ?? {},
     json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),
-  })
+  }
+  const previous = drafts.get(procedure.operation)
+  if (previous?.isEdited && textOf(previous, fields) !== textOf(next, fields) && !confirmLoss()) return false
+  drafts.set(procedure.operation, next)
+  return true
 }
+
+/** Returns the input of a draft as a text, to compare drafts. */
+function textOf(draft: Draft, fields: readonly Field[] | undefined) {
+  const parsed = parseDraft(draft, fields)
+  return parsed.isValid ? toJson(parsed.input) : draft.json
+}
+
+const parseDraft = (draft: Draft, fields: readonly Field[] | undefined) =>
+  draft.mode === 'form' && fields ? toInput(fields, draft.values) : parseInput(draft.json)
 
 export interface DraftState {
   draft: Draft
@@ -64,14 +80,14 @@ export interface DraftState {
 
 /** Returns the draft of a procedure. The component needs the operation as its key. */
 export function useDraft(procedure: ProcedureDescription): DraftState {
-  const fields = fieldsOf(procedure.input)
+  const fields = fieldsOf(procedure.input, procedure.path)
   const [draft, setDraft] = useState(() => drafts.get(procedure.operation) ?? createDraft(procedure, fields))
   const change = (changes: Partial<Draft>) => {
     const next = { ...draft, ...changes }
     drafts.set(procedure.operation, next)
     setDraft(next)
   }
-  const parsed = draft.mode === 'form' && fields ? toInput(fields, draft.values) : parseInput(draft.json)
+  const parsed = parseDraft(draft, fields)
   return { draft, change, fields, parsed }
 }
 

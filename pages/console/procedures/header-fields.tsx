@@ -11,11 +11,12 @@ interface Props {
   change: DraftState['change']
 }
 
-/** The optional headers of a call. */
-export function HeaderFields({ procedure: { headers, resource }, draft, change }: Props) {
+/** The optional headers of a call. The console opens streams without further headers. */
+export function HeaderFields({ procedure: { headers, resource, isStream }, draft, change }: Props) {
   const lastTag = lastTags.get(resource)
   const { t } = useTexts()
   const [isOpen] = useState(Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage))
+  if (isStream) return null
   return (
     <details className="headers" open={isOpen}>
       <summary>{t('headers')}</summary>

@@ -1,6 +1,6 @@
 import { useId } from 'react'
 
-import { Prose } from '../prose.tsx'
+import { Marked } from '../code/marked.tsx'
 import type { Issue } from './input.ts'
 import type { Field } from './schema.ts'
 import { useTexts } from './texts.ts'
@@ -58,7 +58,7 @@ export function InputField({ field, value, issues, onChange }: Props) {
       </div>
       <Control id={id} field={field} value={value} isInvalid={issues.length > 0} onChange={onChange} />
       <small id={`${id}-hint`} className="hint">
-        <Prose text={[rule, description].filter(Boolean).join('. ')} />
+        <Marked text={[rule, description].filter(Boolean).join('. ')} />
       </small>
       <small id={`${id}-issues`} role="status" className="issue">
         {issues.map(({ path, message }) => (path === name ? message : `${path}: ${message}`)).join(' ')}

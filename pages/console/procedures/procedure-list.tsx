@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
+import { Marked } from '../code/marked.tsx'
 import { useTexts } from './texts.ts'
 
 /** Whether the procedure contains every word of the search. */
@@ -95,7 +96,9 @@ function Entry({ procedure, href, isCurrent }: EntryProps) {
       <a href={href} aria-current={isCurrent ? 'true' : undefined}>
         <span className={`method ${method.toLowerCase()}`}>{method}</span>
         <span className="name">{operation}</span>
-        <small>{summary}</small>
+        <small>
+          <Marked text={summary} />
+        </small>
       </a>
     </li>
   )

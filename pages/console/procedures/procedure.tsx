@@ -7,6 +7,7 @@ import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { headersOf, lastTags, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
+import { Comparison } from '../requests/comparison.tsx'
 import { About, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
 import { SampleCallForm } from '../callers/sample-call-form.tsx'
@@ -61,7 +62,11 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
         <div className="results">
           <Problem error={call.error} onRetry={run} />
           {call.data && (
-            <Answer result={call.data} statementsOf={(request) => addressOf('requests', request)} />
+            <Answer
+              result={call.data}
+              statementsOf={(request) => addressOf('requests', request)}
+              comparisonOf={(request) => <Comparison id={request} />}
+            />
           )}
           {overview && (
             <SameCall

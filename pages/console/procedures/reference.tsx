@@ -1,6 +1,6 @@
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
-import { Code } from '../copy.tsx'
-import { Prose } from '../prose.tsx'
+import { Code } from '../code/copy.tsx'
+import { Marked } from '../code/marked.tsx'
 import { SchemaTable } from './schema-table.tsx'
 import { type ProcedureMessage, useTexts } from './texts.ts'
 
@@ -36,11 +36,11 @@ export function About({ procedure }: { procedure: ProcedureDescription }) {
           <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
         </p>
         <p>
-          <Prose text={summary} />
+          <Marked text={summary} />
         </p>
         {description && description.replace(/\.$/, '') !== summary && (
           <p className="muted">
-            <Prose text={description} />
+            <Marked text={description} />
           </p>
         )}
       </div>
@@ -127,7 +127,7 @@ function Errors({ errors }: Pick<ProcedureDescription, 'errors'>) {
                 </th>
                 <td>{status}</td>
                 <td>
-                  {message}
+                  <Marked text={message} />
                   <details>
                     <summary>{t('errorExample', { code })}</summary>
                     <Code text={JSON.stringify(example, null, 2)} name={t('errorExample', { code })} />

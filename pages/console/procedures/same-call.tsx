@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import { Code } from '../copy.tsx'
+import { Code } from '../code/copy.tsx'
 import { type DraftState, headersOf } from './drafts.ts'
 import { Segments } from './segments.tsx'
 import { type Call, needsSession, toCommandLine, toCurl, toMcpCurl, toMcpMessage } from './snippets.ts'
@@ -56,7 +56,7 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
   if (client === 'commandLine')
     return (
       <>
-        <Code text={toCommandLine(call)} name={t('commandLine')} />
+        <Code text={toCommandLine(call)} name={t('commandLine')} language="shell" />
         {needsSession(call.procedure) ? (
           <p className="muted">{t('onlySession')}</p>
         ) : (
@@ -71,9 +71,9 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
   return (
     <>
       {client === 'curl' ? (
-        <Code text={toCurl(call)} name="curl" />
+        <Code text={toCurl(call)} name="curl" language="shell" />
       ) : (
-        <Code text={toTypeScript(call)} name="TypeScript" />
+        <Code text={toTypeScript(call)} name="TypeScript" language="typescript" />
       )}
       {call.isSignedIn && <CredentialHint isSession={needsSession(call.procedure)} />}
     </>
@@ -97,7 +97,7 @@ function Mcp({ call }: { call: Call }) {
   return (
     <>
       <Code text={JSON.stringify(message, null, 2)} name="MCP" />
-      <Code text={toMcpCurl(call)} name="MCP, curl" />
+      <Code text={toMcpCurl(call)} name="MCP, curl" language="shell" />
       {call.isSignedIn && (
         <p className="muted">
           {t('agentHint')}{' '}

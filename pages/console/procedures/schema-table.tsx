@@ -1,5 +1,5 @@
-import { Code } from '../copy.tsx'
-import { Prose } from '../prose.tsx'
+import { Code } from '../code/copy.tsx'
+import { Marked } from '../code/marked.tsx'
 import { type Bounds, hasBounds, objectsOf, type SchemaField, typeOf } from './schema-fields.ts'
 import { useTexts } from './texts.ts'
 
@@ -91,7 +91,7 @@ function Row({ field, columns }: RowProps) {
         )}
         {columns.description && (
           <td>
-            <Prose text={description} />
+            <Marked text={description} />
           </td>
         )}
       </tr>

@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
 
-import { CopyButton } from '../../engine/dev/page/components/copy-button.tsx'
-import { colorJson } from './json.tsx'
-import { useTexts } from './procedures/texts.ts'
+import { CopyButton } from '../../../engine/dev/page/components/copy-button.tsx'
+import { useTexts } from '../procedures/texts.ts'
+import { colored, type Language } from './colors.tsx'
 
 /** Copies a text to the clipboard. `what` names the text for screen readers: `Copy the command`. */
 export function Copy({ text, what }: { text: string; what: string }) {
@@ -19,15 +19,20 @@ export function Copy({ text, what }: { text: string; what: string }) {
   )
 }
 
-/**
- * A block of code with a button that copies the code. `name` names the code, for example `the command`. The button makes
- * the block, which can scroll, reachable with the keyboard.
- */
-export const Code = ({ text, name }: { text: string; name: string }) => (
+interface CodeProps {
+  text: string
+  /** Names the code for screen readers, for example `the command`. */
+  name: string
+  /** By default, JSON if the text is JSON. */
+  language?: Language
+}
+
+/** A block of code with a button that copies the code. The button makes the block, which can scroll, reachable with the keyboard. */
+export const Code = ({ text, name, language }: CodeProps) => (
   <div className="code">
     <Copy text={text} what={name} />
     <pre>
-      <code>{useMemo(() => colorJson(text), [text])}</code>
+      <code>{useMemo(() => colored(text, language), [text, language])}</code>
     </pre>
   </div>
 )
