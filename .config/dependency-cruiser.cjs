@@ -122,8 +122,8 @@ module.exports = {
 
     // The page of the console.
     only('console-page', '^pages/console/', [
-      '^engine/console/(bounds|contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
-      '^engine/dev/page/components/copy-button\\.tsx$',
+      '^engine/console/(bounds|contract|data/data-contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
+      '^engine/(openapi/procedure-description|dev/page/translator|dev/page/components/copy-button)\\.tsx?$',
     ]),
     {
       name: 'console-page-types',
@@ -132,9 +132,24 @@ module.exports = {
       from: { path: '^pages/console/' },
       to: {
         path: '^engine/',
-        pathNot: '^engine/(console/bounds\\.ts|dev/page/components/copy-button\\.tsx)$',
+        pathNot: '^engine/(console/bounds\\.ts|dev/page/(components/copy-button\\.tsx|translator\\.ts))$',
         dependencyTypesNot: ['type-only'],
       },
+    },
+
+    // The reference page, which shows components of the console.
+    only('reference-page', '^pages/docs/', [
+      '^engine/(contract/index|console/contract|openapi/procedure-description)\\.ts$',
+      '^engine/dev/page/(api|auth|language|session-changes|texts|theme|translator)\\.tsx?$',
+      '^engine/dev/page/components/(confirm|language-select|session/sign-in)\\.tsx$',
+      '^pages/console/(code/|procedures/|main\\.css$)',
+    ]),
+    {
+      name: 'reference-page-without-console',
+      comment: 'None of its parts calls the console, which production does not have.',
+      severity: 'error',
+      from: { path: '^pages/docs/' },
+      to: { path: '^pages/console/(client|location)\\.ts$', reachable: true },
     },
 
     // The engine, which knows no resource.

@@ -46,12 +46,16 @@ async function buildPage(name: string) {
   const { outputFiles } = await build({
     entryPoints: [join(source, 'main.ts')],
     bundle: true,
+    // Texts of a language are files of their own, which the page loads on demand.
+    format: 'esm',
+    splitting: true,
     minify: true,
     platform: 'browser',
     target: 'es2022',
     outdir: join(folder, 'assets'),
     entryNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     loader: { '.woff2': 'file' },
     logLevel: 'warning',
     write: false,
@@ -63,13 +67,17 @@ async function buildPage(name: string) {
   })
   const page = readFileSync(join(source, 'index.html'), 'utf8').replace(
     /(?<=(?:src|href)=")main(\.\w+)(?=")/g,
-    (_, extension) => `/${name}/assets/${basename(assets.find((file) => extname(file) === extension) ?? '')}`,
+    (_, extension: string) =>
+      `/${name}/assets/${basename(assets.find((file) => isMain(file, extension)) ?? '')}`,
   )
   const index = join(folder, 'index.html')
   writeIfChanged(index, Buffer.from(page))
   await compressFolder(folder)
   removeExcept(folder, [index, ...assets])
 }
+
+const isMain = (file: string, extension: string) =>
+  basename(file).startsWith('main-') && extname(file) === extension
 
 /** Keeps an unchanged file, so that its compressed copies remain valid. */
 function writeIfChanged(file: string, contents: Uint8Array) {

@@ -61,7 +61,7 @@ async function capture({ path, email = '', width, height = 800, ...options }: Sh
   const page = await context.newPage()
   await page.goto(origin + path)
   await page
-    .locator(path === '/docs' ? '.opblock' : 'footer')
+    .locator(path === '/docs' ? '.detail' : 'footer')
     .first()
     .waitFor()
   await page.waitForTimeout(800)

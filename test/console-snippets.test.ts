@@ -15,7 +15,7 @@ const agent = { label: 'Agent', scopes: ['read', 'write'] }
 const callOf = (operation: string, input: unknown): Call => {
   const procedure = procedures.find((each) => each.operation === operation)
   if (!procedure) throw new Error(`There is no procedure ${operation}`)
-  return { origin: service.origin, mcp: `${service.origin}/mcp`, procedure, input, caller: ada, headers: {} }
+  return { origin: service.origin, procedure, input, isSignedIn: true, headers: {} }
 }
 
 /** Runs a command in a shell, and returns its output as JSON. */

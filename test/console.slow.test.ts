@@ -77,17 +77,30 @@ test.each([
   expect(development).toEqual({ isMarked: false, console: [404, null], samples: 404 })
 })
 
+const production = {
+  NODE_ENV: 'production',
+  BASE_URL: 'https://example.com',
+  AUTH_SECRET: 's'.repeat(32),
+  SMTP_URL: 'smtp://127.0.0.1:9',
+  MAIL_FROM: 'no-reply@example.com',
+  DATABASE_URL: 'memory:',
+}
+
 test('in production, the page cannot add sample data, and links to no console', async () => {
-  const { origin } = await start({
-    NODE_ENV: 'production',
-    BASE_URL: 'https://example.com',
-    AUTH_SECRET: 's'.repeat(32),
-    SMTP_URL: 'smtp://127.0.0.1:9',
-    MAIL_FROM: 'no-reply@example.com',
-    DATABASE_URL: 'memory:',
-  })
+  const { origin } = await start(production)
 
   expect(await describeDevelopment(origin)).toEqual({ isMarked: false, console: [404, null], samples: 404 })
+})
+
+test('in production, the reference page is served, without the console', async () => {
+  const { origin, findAddress } = await start(production)
+
+  const page = await fetch(`${origin}/docs`)
+  const document = await fetch(`${origin}/docs/reference.json`)
+
+  expect([page.status, document.status]).toEqual([200, 200])
+  expect(await document.json()).toMatchObject({ info: { contact: { url: 'https://example.com' } } })
+  expect(findAddress()).toBeUndefined()
 })
 
 test('the service imports the console only on demand', async () => {

@@ -18,3 +18,13 @@ export const MAX_TEXT = 200
 
 /** The most people of a request for their addresses. */
 export const MAX_IDS = 100
+
+/** Maximum length of a value in a list of rows, in characters. A row has its values up to MAX_WHOLE. */
+export const MAX_VALUE = 500
+export const MAX_WHOLE = 65_536
+
+/** Maximum length of a value of a primary key that names a row, in characters. */
+export const MAX_KEY = 400
+
+/** The number up to which the rows are counted that refer to a row. */
+export const MAX_REFERRERS = 1000

@@ -1,10 +1,12 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 
-import { LAST_PAGE, MAX_FILTERS, MAX_IDS, MAX_TEXT } from './bounds.ts'
+import { ProcedureDescription } from '../openapi/procedure-description.ts'
+import { MAX_IDS, MAX_TEXT } from './bounds.ts'
+import { dataContract } from './data/data-contract.ts'
 import { jobsContract } from './jobs-contract.ts'
 import { liveContractOf } from './live/live-contract.ts'
-import { RecordedBatch } from './requests-contract.ts'
+import { Plan, RecordedBatch } from './requests-contract.ts'
 
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
@@ -55,42 +57,25 @@ const Overview = z.object({
 })
 export type Overview = z.infer<typeof Overview>
 
-const JsonSchema = z.record(z.string(), z.unknown())
-
-const ProcedureDescription = z.object({
-  /** For example `books.create`. */
-  operation: z.string(),
-  resource: z.string(),
-  summary: z.string(),
-  description: z.string(),
-  method: z.string(),
-  /** With placeholders, such as `/api/books/{id}`. */
-  path: z.string(),
-  /** The value of `Accept` that selects the procedure, if another procedure has the same method and path. */
-  mediaType: z.string().nullable(),
-  access: z.enum(['public', 'signedIn', 'administrators']),
-  scope: z.enum(['read', 'write']).nullable(),
-  /** The name of the tool for agents. */
-  tool: z.string().nullable(),
-  /** Whether the answer is a stream of events, which the console does not call. */
-  isStream: z.boolean(),
-  headers: z.array(z.enum(['Idempotency-Key', 'If-Match'])),
-  rateLimit: z
-    .object({
+const State = z.object({
+  /** Since the start of the process, in seconds. */
+  uptime: z.number(),
+  /** The memory of the process, in bytes. */
+  memory: z.number(),
+  /** The time of a short transaction, in milliseconds. Null if the database does not answer. */
+  database: z.number().nullable(),
+  /** The apps and agents with access, the last active first. */
+  agents: z.array(
+    z.object({
       name: z.string(),
-      points: z.number(),
-      duration: z.number(),
-      by: z.enum(['account', 'network']),
-    })
-    .nullable(),
-  errors: z.array(z.object({ code: z.string(), status: z.number(), message: z.string() })),
-  /** The JSON Schemas of the input and the output. Null without an input or an output. */
-  input: JsonSchema.nullable(),
-  output: JsonSchema.nullable(),
-  /** An example of the input from the contract. */
-  example: z.unknown(),
+      /** The e-mail address of the person who has consented. */
+      email: z.string(),
+      /** Milliseconds since 1970, accurate to a minute. */
+      lastActive: z.number(),
+    }),
+  ),
 })
-export type ProcedureDescription = z.infer<typeof ProcedureDescription>
+export type State = z.infer<typeof State>
 
 const Issue = z.object({ path: z.string(), message: z.string() })
 
@@ -120,61 +105,12 @@ const Letter = z.object({
 })
 export type Letter = z.infer<typeof Letter>
 
-const Column = z.object({
-  name: z.string(),
-  type: z.string(),
-  /** Whether the values are secrets, which are never selected. */
-  isHidden: z.boolean(),
-  /** The table and the column that the values refer to. */
-  references: z.object({ table: z.string(), column: z.string() }).nullable(),
-})
-
-const Table = z.object({
-  name: z.string(),
-  /** An estimate. Null if the database has no statistics yet. */
-  rowEstimate: z.number().nullable(),
-  columns: z.array(Column),
-  /** Whether the whole table is secret. */
-  isHidden: z.boolean(),
-})
-export type Table = z.infer<typeof Table>
-
-const Filter = z.object({
-  column: z.string().max(63),
-  /** `is`: the whole value. `contains`: a part of the value, in any case. */
-  operator: z.enum(['is', 'contains']),
-  value: z
-    .string()
-    .max(MAX_TEXT)
-    .regex(/^[^\0]*$/, 'Must have no NUL'),
-})
-export type Filter = z.infer<typeof Filter>
-
-const RowsRequest = z.object({
-  table: z.string().max(63),
-  filters: z.array(Filter).max(MAX_FILTERS),
-  /** From 0. */
-  page: z.int().min(0).max(LAST_PAGE),
-  /** By default, the highest primary keys first. */
-  sort: z.object({ column: z.string().max(63), isDescending: z.boolean() }).optional(),
-})
-export type RowsRequest = z.infer<typeof RowsRequest>
-
-const Rows = z.object({
-  columns: z.array(z.string()),
-  /** The values as PostgreSQL writes them, cut at a limit. */
-  rows: z.array(z.array(z.string().nullable())),
-  hasMore: z.boolean(),
-  /** The number of rows, up to a limit. Null for several pages with filters, whose count could read the whole table. */
-  total: z.number().nullable(),
-})
-export type Rows = z.infer<typeof Rows>
-
 const errors = { NOT_FOUND: {}, BAD_REQUEST: {}, CONFLICT: {} }
 const procedure = oc.errors(errors)
 
 export const consoleContract = {
   overview: procedure.output(Overview),
+  state: procedure.output(State),
   procedures: {
     list: procedure.output(z.array(ProcedureDescription)),
     /** Validates an input without a call. */
@@ -206,16 +142,15 @@ export const consoleContract = {
   },
   /** Records requests and live updates until the last watcher leaves. Yields what was recorded, and then what is new. */
   watch: procedure.output(eventIterator(RecordedBatch)),
+  statements: {
+    /** Returns how PostgreSQL executes a recorded statement. Executes nothing, and never reads the text of a client. */
+    explain: procedure.input(z.object({ id: z.uuid() })).output(Plan),
+  },
   live: liveContractOf(CallerChoice),
   outbox: {
     /** The newest letters first, at most 100. Null if a mail server sends the e-mails. */
     list: procedure.output(z.array(Letter).nullable()),
   },
   jobs: jobsContract,
-  data: {
-    tables: procedure.output(z.array(Table)),
-    rows: procedure.input(RowsRequest).output(Rows),
-    /** Adds the sample data of all resources. Skips data that exists. */
-    addSamples: procedure.output(z.object({ message: z.string() })),
-  },
+  data: dataContract,
 }

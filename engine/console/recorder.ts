@@ -1,4 +1,5 @@
 import { EventPublisher } from '@orpc/shared'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract/internal'
 
@@ -15,7 +16,7 @@ import { describeValue } from './redaction.ts'
 /** Limits of the memory: requests, and the parts of one request. MAX_CALLS is in engine/telemetry/recording.ts. */
 const MAX_REQUESTS = 200
 const MAX_STATEMENTS = 50
-const MAX_STATEMENT = 2000
+const MAX_STATEMENT = 8192
 
 export interface RequestRecorder extends Recorder {
   /**
@@ -24,6 +25,8 @@ export interface RequestRecorder extends Recorder {
    */
   watch: (signal: AbortSignal | undefined) => AsyncGenerator<RecordedBatch>
   isRecording: () => boolean
+  /** Returns the text of a statement of a recorded request. Undefined if the text is cut, or not recorded. */
+  findStatement: (id: string) => string | undefined
   listStreams: ReturnType<typeof createLiveRecorder>['listStreams']
 }
 
@@ -70,6 +73,10 @@ export function createRecorder(app: App): RequestRecorder {
   return {
     isRecording,
     findLiveObserver: () => (isRecording() ? live.observer : undefined),
+    findStatement: (id) => {
+      const text = requests.flatMap(({ statements }) => statements).find((each) => each.id === id)?.text
+      return text !== undefined && text.length < MAX_STATEMENT ? text : undefined
+    },
     observeStreams: live.observeStreams,
     listStreams: live.listStreams,
 
@@ -194,11 +201,15 @@ function protocolOf(
   return path.startsWith('/api/') && !path.startsWith('/api/auth/') ? 'REST' : 'other'
 }
 
-function addStatement(recording: Recording, statement: Recording['statements'][number]) {
+function addStatement(recording: Recording, statement: Omit<Recording['statements'][number], 'id'>) {
   recording.statementCount++
   recording.databaseTime += statement.duration
   if (recording.statements.length < MAX_STATEMENTS)
-    recording.statements.push({ ...statement, text: statement.text.slice(0, MAX_STATEMENT) })
+    recording.statements.push({
+      ...statement,
+      id: randomUUID(),
+      text: statement.text.slice(0, MAX_STATEMENT),
+    })
 }
 
 function describe(

@@ -48,7 +48,10 @@ export const RecordedRequest = z.object({
   statementCount: z.number(),
   statements: z.array(
     z.object({
+      /** Names the statement, as long as the request is recorded. */
+      id: z.string(),
       name: z.string(),
+      /** Cut at a limit. */
       text: z.string(),
       /** From the arrival of the request, in milliseconds. */
       start: z.number(),
@@ -77,3 +80,11 @@ export type RecordedRequest = z.infer<typeof RecordedRequest>
 /** Requests and live updates, the oldest first. */
 export const RecordedBatch = z.object({ requests: z.array(RecordedRequest), live: z.array(LiveEntry) })
 export type RecordedBatch = z.infer<typeof RecordedBatch>
+
+export const Plan = z.object({
+  /** Empty if the statement cannot be explained. */
+  text: z.string(),
+  /** Why the statement cannot be explained. */
+  reason: z.string().nullable(),
+})
+export type Plan = z.infer<typeof Plan>

@@ -1,7 +1,8 @@
 import { implement, ORPCError } from '@orpc/server'
 
 import { queuesOf } from '../app/resource.ts'
-import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
+import { describeProcedures } from '../openapi/procedures.ts'
+import { addSamples, describeSamples, importSamples, resetSamples } from '../operator/seed.ts'
 import { listEmails } from '../db/accounts/users.ts'
 import { readOnly } from '../db/catalogue.ts'
 import { isServer } from '../db/connection/open.ts'
@@ -9,12 +10,14 @@ import { listBuildErrors } from './build-errors.ts'
 import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
-import { listRows, listTables } from './data.ts'
+import { explainStatement } from './data/plans.ts'
+import { getRow, listRows, listTables } from './data/rows.ts'
+import { readState } from './data/state.ts'
 import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
 import type { Outbox } from './outbox.ts'
 import { type People, samplePeople, type ServiceParts } from './people.ts'
-import { describeProcedures, validateInput } from './procedures.ts'
+import { validateInput } from './procedures.ts'
 import type { RequestRecorder } from './recorder.ts'
 import { createStreams } from './live/streams.ts'
 
@@ -40,7 +43,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
   })
   // On demand, because the conversion of all schemas takes time.
   let described: ReturnType<typeof describeProcedures> | undefined
-  const listProcedures = () => (described ??= describeProcedures(app))
+  const listProcedures = () => (described ??= describeProcedures(app.contract))
   // A link sets the session cookie for `localhost`, so that it does not mix with the cookie of the console at 127.0.0.1.
   const isAtLocalhost = new URL(settings.baseUrl).hostname === 'localhost'
 
@@ -58,6 +61,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       hasJobs: queuesOf(app).length > 0,
       buildErrors: listBuildErrors(),
     })),
+    state: os.state.handler(() => readState(db)),
     procedures: {
       list: os.procedures.list.handler(listProcedures),
       validate: os.procedures.validate.handler(async ({ input: { operation, input } }) => ({
@@ -86,6 +90,11 @@ export function createConsoleRouter(parts: ConsoleParts) {
         if (!recorder.isRecording()) streams.closeAll()
       }
     }),
+    statements: {
+      explain: os.statements.explain.handler(({ input }) =>
+        explainStatement(db, recorder.findStatement(input.id)),
+      ),
+    },
     live: {
       topics: os.live.topics.handler(() => listTopics(app)),
       streams: os.live.streams.handler(() =>
@@ -108,10 +117,15 @@ export function createConsoleRouter(parts: ConsoleParts) {
     data: {
       tables: os.data.tables.handler(() => listTables(db)),
       rows: os.data.rows.handler(({ input }) => listRows(db, input)),
+      row: os.data.row.handler(({ input }) => getRow(db, input)),
       addSamples: os.data.addSamples.handler(async () => {
         // As `tallystick seed` does: for Ada, and for the other sample account that Ada shares with.
         const samples = await importSamples(app)
         await addSamples({ db, notifications }, samplePeople.ada.email, samples)
+        return { message: describeSamples(samplePeople.ada.email, samples) }
+      }),
+      resetSamples: os.data.resetSamples.handler(async () => {
+        const samples = await resetSamples({ db, notifications }, samplePeople.ada.email, app)
         return { message: describeSamples(samplePeople.ada.email, samples) }
       }),
     },

@@ -46,7 +46,7 @@ export async function listTables(db: Database): Promise<CatalogueTable[]> {
               and target.relnamespace = pg_class.relnamespace limit 1)
           ) order by attnum), '[]') from pg_attribute
           where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns,
-        (select coalesce(json_agg(attname), '[]') from pg_constraint, pg_attribute
+        (select coalesce(json_agg(attname order by attnum), '[]') from pg_constraint, pg_attribute
           where conrelid = pg_class.oid and contype = 'p' and attrelid = conrelid and attnum = any(conkey)) as key
         from pg_class join pg_namespace on pg_namespace.oid = relnamespace
         where relkind in ('r', 'p') and nspname = current_schema()) as listed`,
@@ -58,20 +58,31 @@ export async function listTables(db: Database): Promise<CatalogueTable[]> {
  * Runs `work` in a transaction that can change nothing, with a time limit for each statement. The embedded database ignores
  * the limit.
  */
-export const readOnly = <Result>(db: Database, work: (tx: Database) => Promise<Result>) =>
+export const readOnly = <Result>(
+  db: Database,
+  work: (tx: Database) => Promise<Result>,
+  timeout: '1s' | '5s' = '5s',
+) =>
   db.transaction(
     async (tx) => {
-      await tx.execute(sql`set local statement_timeout = '5s'`)
+      await tx.execute(sql`set local statement_timeout = ${sql.raw(`'${timeout}'`)}`)
       return work(tx)
     },
     { accessMode: 'read only' },
   )
 
+/** A condition of a row. `equals` compares values of the column's type, by an index, and fails for other texts. */
+export interface Condition {
+  column: string
+  operator: 'is' | 'contains' | 'equals'
+  value: string
+}
+
 interface RowsQuery {
   table: CatalogueTable
   /** The selected columns. Each value is a text of at most `maxLength` characters. */
   columns: readonly { name: string; maxLength: number }[]
-  conditions: readonly { column: string; operator: 'is' | 'contains'; value: string }[]
+  conditions: readonly Condition[]
   /** Before the primary key, which orders equal values. */
   sort?: { column: string; isDescending: boolean } | undefined
   limit: number
@@ -93,43 +104,51 @@ export async function listRows(db: Database, { table, columns, conditions, sort,
     .select({ rows: sql`coalesce(json_agg(listed."values"), '[]')::text`.mapWith(String) })
     .from(
       sql`(select json_build_array(${join(values)}) as "values"
-        from ${nameOf(table)} where ${matching(conditions)} order by ${join(order)}
+        from ${nameOf(table)} where ${matching(table, conditions)} order by ${join(order)}
         limit ${limit} offset ${offset}) as listed`,
     )
   return JSON.parse(row?.rows ?? '[]') as (string | null)[][]
 }
 
-/** Counts the rows of a table up to a limit, which bounds the time. */
-export async function countRows(db: Database, table: CatalogueTable, limit: number) {
+/** Counts the rows of a table up to a limit, which bounds the time of a count without conditions. */
+export async function countRows(
+  db: Database,
+  table: CatalogueTable,
+  limit: number,
+  conditions: readonly Condition[] = [],
+) {
   const [row] = await db
     .select({ count: sql`count(*)`.mapWith(Number) })
-    .from(sql`(select from ${nameOf(table)} limit ${limit}) as counted`)
+    .from(sql`(select from ${nameOf(table)} where ${matching(table, conditions)} limit ${limit}) as counted`)
   return row?.count ?? 0
 }
 
 const nameOf = ({ schema, name }: CatalogueTable) => sql`${sql.identifier(schema)}.${sql.identifier(name)}`
 
-const matching = (conditions: RowsQuery['conditions']) =>
+const matching = (table: CatalogueTable, conditions: readonly Condition[]) =>
   sql.join(
-    [
-      sql`true`,
-      ...conditions.map(({ column, operator, value }) =>
-        operator === 'is'
-          ? sql`${asText(column)} = ${value}`
-          : sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
-      ),
-    ],
+    [sql`true`, ...conditions.map((condition) => toSql[condition.operator](condition, table))],
     sql` and `,
   )
+
+const toSql: Record<Condition['operator'], (condition: Condition, table: CatalogueTable) => SQL> = {
+  is: ({ column, value }) => sql`${asText(column)} = ${value}`,
+  contains: ({ column, value }) =>
+    sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
+  // The catalogue quotes the name of the type. An explicit cast would cut a text to the length of the type.
+  equals: ({ column, value }, table) =>
+    sql`${sql.identifier(column)} = ${value}::text::${sql.raw(typeOf(table, column).replace(/\(\d+\)$/, ''))}`,
+}
+
+const typeOf = ({ columns }: CatalogueTable, column: string) =>
+  columns.find(({ name }) => name === column)?.type ?? 'text'
 
 /** Types whose values have an order. Columns of other types are sorted as texts. */
 const SORTED =
   /^(smallint|integer|bigint|numeric|real|double precision|boolean|text|character|name|uuid|date|time|timestamp|interval|inet|oid)\b/
 
 const sortable = (table: CatalogueTable, column: string) =>
-  SORTED.test(table.columns.find(({ name }) => name === column)?.type ?? '')
-    ? sql`${nameOf(table)}.${sql.identifier(column)}`
-    : asText(column)
+  SORTED.test(typeOf(table, column)) ? sql`${nameOf(table)}.${sql.identifier(column)}` : asText(column)
 
 const asText = (column: string) => sql`${sql.identifier(column)}::text`
 

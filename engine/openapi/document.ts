@@ -22,7 +22,7 @@ import {
 
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
 
-const createInfo = ({ name, version, description, license }: App, baseUrl: string): OpenAPI.InfoObject => ({
+export const createInfo = ({ name, version, description, license }: App, baseUrl: string) => ({
   title: name,
   version,
   ...(license && { license: { name: license, identifier: license } }),
@@ -49,7 +49,7 @@ const sessionScheme = ({ cookiePrefix }: App, baseUrl: string) => ({
  * with different media types. The URLs of OAuth are absolute, because some tools refuse relative ones.
  */
 export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI.Document> {
-  const { contract, resources } = app
+  const { contract } = app
   const components = createErrorComponents()
   // Two documents, because a document has one operation for each method and path.
   const [document, alternatives] = [
@@ -72,7 +72,7 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     })
   return {
     ...document,
-    tags: Object.entries(resources).map(([name, { description }]) => ({ name, description })),
+    tags: listTags(app),
     components: {
       schemas: sortKeys(components.schemas),
       examples: sortKeys(pick(components.examples, usedExamples)),
@@ -80,6 +80,10 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     },
   }
 }
+
+/** Lists the resources with their descriptions. */
+export const listTags = ({ resources }: App) =>
+  Object.entries(resources).map(([name, { description }]) => ({ name, description }))
 
 /** The security scheme of the token of an app, or of a personal token. */
 const tokenScheme = ({ scopeResources: { read, write } }: App, baseUrl: string) => ({

@@ -53,7 +53,7 @@ const namedError = ([code, message, dataRequired, data]: Definition, status: num
   additionalProperties: false,
 })
 
-function exampleOf([code, message, dataRequired, schema]: Definition, status: number) {
+export function exampleOf([code, message, dataRequired, schema]: Definition, status: number) {
   const data: unknown = typeof schema === 'object' ? schema.examples?.[0] : undefined
   const error = new ORPCError(code, { status, message, ...(dataRequired && { data }) })
   return { ...errorBody(error), defined: true }

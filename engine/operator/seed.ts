@@ -1,5 +1,7 @@
+import { v7 } from 'uuid'
 import { z } from 'zod'
 
+import { remove as removeAccount } from '../db/accounts/account.ts'
 import * as audit from '../db/accounts/audit.ts'
 import { findByEmail, findOrCreate } from '../db/accounts/users.ts'
 import type { Connection, Database } from '../db/connection/database.ts'
@@ -66,6 +68,34 @@ export async function addSamples(
   )
 }
 
+/**
+ * Deletes the sample accounts with all their rows, also rows that are no samples, and adds the sample data again. Only for `email` at a
+ * reserved domain: the account has no other owner.
+ */
+export async function resetSamples(
+  { db, notifications }: Pick<Connection, 'db' | 'notifications'>,
+  email: string,
+  app: Pick<App, 'resources' | 'personalData'>,
+) {
+  const samples = await importSamples(app)
+  await db.transaction(async (tx) => {
+    for (const { email: address } of Object.values(sampleAccounts(email))) {
+      const person = await findByEmail(tx, address)
+      if (!person) continue
+      const subject = await removeAccount(tx, person, app.personalData)
+      await audit.insert(tx, {
+        ...audit.OPERATOR,
+        action: 'admin.remove-user',
+        outcome: 'accepted',
+        subject,
+        detail: 'seed',
+      })
+    }
+  })
+  await addSamples({ db, notifications }, email, samples)
+  return samples
+}
+
 export async function importSamples({ resources }: Pick<App, 'resources'>): Promise<SamplesByName> {
   const samples: Record<string, Samples> = {}
   for (const [name, { importSamples }] of Object.entries(resources))
@@ -87,10 +117,10 @@ async function addAccounts(db: Database, email: string, samples: readonly Sample
 
 /** Returns the person of a sample account, or creates the person. */
 export async function addAccount(db: Database, account: SampleAccount) {
-  const isNew = (await findByEmail(db, account.email)) === undefined
-  // Also for an existing account, because the lock of the row lets concurrent samples wait.
-  const user = await findOrCreate(db, account)
-  if (!isNew) return user
+  const id = v7()
+  // The lock of the row lets concurrent samples wait.
+  const user = await findOrCreate(db, { ...account, id })
+  if (user.id !== id) return user
   await audit.insert(db, {
     ...audit.OPERATOR,
     action: 'admin.create-user',

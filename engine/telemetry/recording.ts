@@ -29,7 +29,7 @@ export interface Recording {
   /** When the request arrived, as `performance.now()` returns times. */
   startedAt: number
   /** The first statements, with start after the request and duration in milliseconds. */
-  statements: { name: string; text: string; start: number; duration: number; failed: boolean }[]
+  statements: { id: string; name: string; text: string; start: number; duration: number; failed: boolean }[]
   /** The number and the duration of all statements. */
   statementCount: number
   databaseTime: number

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { overviewQuery } from './client.ts'
-import { Code } from './copy.tsx'
+import { Code } from './code/copy.tsx'
 import { EditorSelect, SourceLink } from './editor.tsx'
 
 /** The errors of the last build of `tallystick dev`, in all views. */

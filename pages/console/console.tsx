@@ -9,6 +9,7 @@ import { Jobs } from './jobs/jobs.tsx'
 import { Live } from './live/live.tsx'
 import { addressOf, type Place, usePlace, type View, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
+import { Palette } from './palette/palette.tsx'
 import { Procedures } from './procedures/procedures.tsx'
 import { useRecorder } from './requests/recording.ts'
 import { Requests } from './requests/requests.tsx'
@@ -65,6 +66,7 @@ export function Console() {
                 ))}
             </ul>
           </nav>
+          <Palette />
           {overview && (
             <p className="links">
               <a href={overview.origin} target="_blank" rel="noreferrer">

@@ -4,8 +4,11 @@ export function formatDuration(milliseconds: number) {
   return `${milliseconds < 100 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`
 }
 
-/** Returns a number of bytes with its unit: `812 B` or `1.2 kB`. */
-export const formatSize = (bytes: number) => (bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} kB`)
+/** Returns a number of bytes with its unit: `812 B`, `1.2 kB` or `143.5 MB`. */
+export function formatSize(bytes: number) {
+  if (bytes < 1000) return `${bytes} B`
+  return bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
 
 const timeFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })

@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import type { Letter } from '../../engine/console/contract.ts'
 import { client, overviewQuery } from './client.ts'
-import { Copy } from './copy.tsx'
+import { Copy } from './code/copy.tsx'
 import { formatDate } from './format.ts'
 import { Loaded } from './problem.tsx'
 

@@ -2,19 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 
 import type { Overview } from '../../engine/console/contract.ts'
 import { overviewQuery, proceduresQuery } from './client.ts'
-import { Code } from './copy.tsx'
+import { Marked } from './code/marked.tsx'
+import { Code } from './code/copy.tsx'
 import { addressOf } from './location.ts'
 import { Loaded } from './problem.tsx'
+import { Agents, ServiceState } from './service-state.tsx'
 import { SignIn } from './sign-in.tsx'
 
-/** The commands of the fourth step. */
+/** The next commands in a project. */
 const commands = [
   { command: 'npx tallystick add loans', effect: 'Adds a resource: contract, table, procedures and tests.' },
   { command: 'npm run check && npm test', effect: 'Checks the types, and runs the tests.' },
-  {
-    command: 'npm run migration',
-    effect: 'Writes the SQL of a changed table. `npm run dev` then applies the SQL.',
-  },
 ]
 
 /** Returns the name as a key of a configuration file: `tallystick`. */
@@ -54,19 +52,18 @@ export function Start() {
               <li>
                 <section>
                   <h3>Make it yours</h3>
-                  <p className="muted">
-                    In the repository of Tallystick, create a project first:{' '}
-                    <code>npx --no-install tallystick new ../my-app</code>
-                  </p>
                   {commands.map(({ command, effect }) => (
                     <div key={command} className="command">
-                      <p>{effect}</p>
-                      <Code text={command} name={`the command ${command}`} />
+                      <p>
+                        <Marked text={effect} />
+                      </p>
+                      <Code text={command} name={`the command ${command}`} language="shell" />
                     </div>
                   ))}
                 </section>
               </li>
             </ol>
+            <ServiceState />
             <Facts overview={overview} />
           </>
         )}
@@ -81,7 +78,8 @@ function FirstCall() {
   const callable = data.filter(({ isStream }) => !isStream)
   const simple = callable.filter(({ input }) => input === null)
   const first =
-    callable.find(({ operation }) => operation.endsWith('.create')) ??
+    // The contract has the newest resource last. Without a scope, it is a procedure of the engine, such as tokens.create.
+    callable.findLast(({ operation, scope }) => operation.endsWith('.create') && scope !== null) ??
     simple.find(({ access }) => access === 'public') ??
     simple[0] ??
     callable[0]
@@ -115,9 +113,14 @@ function Agent({ overview: { name, mcp } }: { overview: Overview }) {
       <p>An agent that speaks MCP needs only this address. You consent in the browser.</p>
       <Code text={mcp} name="the address for agents" />
       <p>Claude Code:</p>
-      <Code text={`claude mcp add --transport http ${key} ${mcp}`} name="the command for Claude Code" />
+      <Code
+        text={`claude mcp add --transport http ${key} ${mcp}`}
+        name="the command for Claude Code"
+        language="shell"
+      />
       <p>Other agents, for example in .mcp.json:</p>
       <Code text={JSON.stringify(configuration, null, 2)} name="the configuration for agents" />
+      <Agents />
     </>
   )
 }

@@ -1,28 +1,31 @@
-import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { createElement } from 'react'
+import { createRoot } from 'react-dom/client'
 
-import { accessibility } from './accessibility.ts'
-import { followColorScheme } from './color-scheme.ts'
+import { queryClient } from '../../engine/dev/page/api.ts'
+import { LanguageProvider } from '../../engine/dev/page/language.tsx'
+import { watchSession } from '../../engine/dev/page/session-changes.ts'
+import { applyTheme } from '../../engine/dev/page/theme.ts'
 import './main.css'
-import { startSignIn } from './sign-in.ts'
+import { ReferencePage } from './page.tsx'
+import { referenceTexts } from './texts.ts'
 
-followColorScheme()
-startSignIn()
-const userInterface = SwaggerUI({
-  url: '/api/openapi.json',
-  dom_id: '#reference',
-  layout: 'Reference',
-  plugins: [accessibility],
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  // The default theme has too little contrast.
-  syntaxHighlight: { theme: 'arta' },
-  onComplete: showName,
-})
+const ofViews = [referenceTexts]
 
-/** Shows the name of the application, from the OpenAPI document. */
-function showName() {
-  const name = userInterface.specSelectors.info().get('title')
-  document.title = `${name} – ${document.title}`
-  const home = document.getElementById('home')
-  if (home) home.textContent = name
+applyTheme()
+const root = document.getElementById('page')
+if (root) {
+  watchSession(root)
+  const page = createElement(ReferencePage)
+  createRoot(root).render(
+    createElement(QueryClientProvider, {
+      client: queryClient,
+      children: createElement(LanguageProvider, {
+        ofViews,
+        ofFrame: undefined,
+        fallback: null,
+        children: page,
+      }),
+    }),
+  )
 }

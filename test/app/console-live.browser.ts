@@ -15,6 +15,7 @@ const call = (operation: string, input: unknown, person: 'ada' | 'charles' = 'ad
 async function openStream(topics: string[], person: string) {
   const { page } = await openView(running, 'live/open')
   await page.getByLabel('topics').fill(JSON.stringify(topics))
+  expect(await page.getByText('Accept-Language').count()).toBe(0)
   await page.getByLabel('Call as').selectOption({ label: person })
   await page.getByRole('button', { name: 'Open', exact: true }).click()
   await page.getByRole('heading', { name: topics.join(', ') }).waitFor()

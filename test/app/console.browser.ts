@@ -105,6 +105,7 @@ describe('with forced colors', () => {
     expect(await backgroundOf(page, 'tr.selected td')).not.toBe(
       await backgroundOf(page, 'tbody tr:not(.selected) td'),
     )
+    expect(await findViolations(page)).toEqual([])
   })
 })
 
@@ -125,23 +126,44 @@ describe('Start here', () => {
     expect(email).toBe('ada@example.com')
   })
 
-  test('shows how to connect an agent, and the commands of a project', async () => {
+  test('shows how to connect an agent, the commands of a project, and its newest own procedure', async () => {
     const { page } = await openView('start')
 
     await page.getByText(`claude mcp add --transport http test-library ${service.origin}/mcp`).waitFor()
-    for (const command of ['npx tallystick add loans', 'npm run check && npm test', 'npm run migration'])
+    for (const command of ['npx tallystick add loans', 'npm run check && npm test'])
       expect(await page.getByText(command, { exact: true }).count()).toBe(1)
+    expect(await page.getByText('create a project first').count()).toBe(0)
+    await page.getByRole('button', { name: 'Call shelves.create' }).click()
+    await button(page, 'Run').waitFor()
+  })
+
+  test('shows the state of the service, and the agents with access', async () => {
+    const { page } = await openView('start')
+    const state = page.getByRole('region', { name: 'State' })
+    await state.getByText(/^Healthy, database in/).waitFor()
+    await state.getByText(/MB$/).waitFor()
+    await service.fetch('GET', '/api/visits')
+    await state.getByText(/^within .* ms \(the last \d+\)$/).waitFor()
+
+    const { status } = await callAsAda('tokens.create', {
+      label: 'Agent',
+      scopes: ['read'],
+      audience: 'mcp',
+    })
+    expect(status).toBe(200)
+
+    await page.getByText('Personal token for ada@example.com').waitFor()
   })
 
   test('copies a command', async () => {
     const { page, context } = await openView('start')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin })
 
-    await page.getByRole('button', { name: 'Copy the command npm run migration' }).click()
+    await page.getByRole('button', { name: 'Copy the command npx tallystick add loans' }).click()
 
     await expect
       .poll(() => page.evaluate<string>('navigator.clipboard.readText()'), PATIENCE)
-      .toBe('npm run migration')
+      .toBe('npx tallystick add loans')
   })
 })
 
@@ -292,6 +314,9 @@ describe('A request', () => {
     const phases = details.getByRole('list', { name: 'Phases' })
     for (const name of ['Queue and body', 'Guard', 'Procedure', 'Answer'])
       await phases.getByText(name, { exact: true }).waitFor()
+    await details.getByRole('button', { name: 'Explain shelves_insert_name_user_id' }).click()
+    await details.getByText('Insert on shelves').waitFor()
+    expect(await findViolations(page)).toEqual([])
     await page.goto(`${root}/#/requests/none`)
     await page.getByText('The request none is not recorded, or no longer.').waitFor()
   })
@@ -325,7 +350,40 @@ describe('A request', () => {
 
     await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Again')
     await button(page, 'Run').click()
-    await page.getByRole('region', { name: 'Answer' }).getByText('200 OK').waitFor()
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('200 OK').waitFor()
+    const times = answer.getByRole('group', { name: 'Times of both runs' })
+    for (const name of ['Guard', 'Procedure', 'Database', 'Total', 'Statements'])
+      await times.getByRole('row', { name }).waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await times.getByRole('link', { name: 'First run' }).click()
+    await page
+      .getByRole('region', { name: 'Request', exact: true })
+      .getByText('"name": "Again"')
+      .first()
+      .waitFor()
+  })
+
+  test('replaces an edited draft only after a question', async () => {
+    const { page } = await openView('procedures/shelves.create')
+    await page.getByLabel('name').fill('A draft')
+    await callAsAda('shelves.create', { name: 'Recorded before' })
+    await page.getByRole('link', { name: 'Requests', exact: true }).click()
+    await button(page, 'shelves.create').first().click()
+    const questions: string[] = []
+    let accepts = false
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message())
+      void (accepts ? dialog.accept() : dialog.dismiss())
+    })
+
+    await page.getByRole('link', { name: 'Run again' }).click()
+    await page.getByRole('region', { name: 'Request', exact: true }).waitFor()
+    accepts = true
+    await page.getByRole('link', { name: 'Run again' }).click()
+
+    await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Recorded before')
+    expect(questions).toHaveLength(2)
   })
 })
 
@@ -360,10 +418,10 @@ describe('Data', () => {
     await page.getByRole('link', { name: /^shelves/ }).click()
     await page
       .getByRole('row', { name: /Of Ada/ })
-      .getByRole('link')
+      .getByRole('link', { name: /^[^O]/ })
       .click()
 
-    await page.getByRole('heading', { name: 'users' }).waitFor()
+    await page.getByRole('heading', { name: 'users', exact: true }).waitFor()
     await page.getByRole('cell', { name: 'ada@example.com' }).waitFor()
     await page.getByText('Rows 1 to 1').waitFor()
   })
@@ -395,7 +453,7 @@ describe('Data', () => {
   })
 })
 
-test('adds sample data to an embedded database', async () => {
+test('adds sample data to an embedded database, and begins again with it', async () => {
   const embedded = await startConsole({ DATABASE_URL: 'memory:' }, app)
   const context = await openContext()
   const page = await context.newPage()
@@ -406,6 +464,19 @@ test('adds sample data to an embedded database', async () => {
   await page.getByText('ada@example.com has sample tasks and notes.').waitFor()
   await page.getByRole('link', { name: /^tasks/ }).click()
 
+  await page.getByRole('cell', { name: 'Book the hall' }).waitFor()
+  const { status } = await embedded.client.procedures.call({
+    operation: 'tasks.create',
+    input: { taskTitle: 'No sample' },
+    caller: { person: 'ada', scopes: null },
+    headers: {},
+  })
+  expect(status).toBe(200)
+  await button(page, 'Refresh').click()
+  await page.getByRole('cell', { name: 'No sample' }).waitFor()
+  page.once('dialog', (dialog) => void dialog.accept())
+  await button(page, 'Reset').click()
+  await page.getByRole('cell', { name: 'No sample' }).waitFor({ state: 'detached' })
   await page.getByRole('cell', { name: 'Book the hall' }).waitFor()
 })
 

@@ -1,188 +1,332 @@
 import axe, { type AxeResults } from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeEach, describe, expect, test } from 'vitest'
 
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
-import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { forbidProblems, openContext, useBrowser } from '../fixtures/browser.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
-let browser: Browser
+
+/** The origin in the settings of the service, which the examples name. */
+const ORIGIN = 'http://localhost:3000'
+useBrowser()
+
 let page: Page
-let problems: string[]
+let expectStatus: ReturnType<typeof forbidProblems>
 
-beforeAll(async () => {
-  browser = await launchBrowser()
-})
-
-afterAll(() => browser.close())
-
-beforeEach(() => openPage())
-
-// Closes all pages of the test, because an open page occupies a processor.
-afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
-
-/** Opens the reference page in a new browser context, and collects policy violations and requests to other servers. */
-async function openPage(options: BrowserContextOptions = {}, hash = '') {
-  const context = await browser.newContext(options)
+/** Opens the reference page. The test fails on violations of the policy, and on requests to other servers. */
+async function openPage(hash = '', options: BrowserContextOptions = {}) {
+  const context = await openContext(options)
+  expectStatus = forbidProblems(context, service.origin)
   page = await context.newPage()
-  problems = []
-  page.on('console', (message) => {
-    if (/Content Security Policy|Failed to load/.test(message.text())) problems.push(message.text())
-  })
-  page.on('pageerror', (error) => problems.push(error.message))
-  page.on('request', (request) => {
-    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(service.origin))
-      problems.push(request.url())
-  })
   await page.goto(`${service.origin}/docs${hash}`)
-  await page.locator('.opblock').first().waitFor()
+  await page.getByRole('heading', { level: 2 }).last().waitFor()
 }
 
-const operation = (id: string) => page.locator(`[id="operations-${id}"]`)
-
-/** Opens an operation, and sends a request with parameters and a body. Returns the answer on the page. */
-async function tryOperation(id: string, parameters: Record<string, string> = {}, body?: object) {
-  const block = operation(id)
-  const control = block.locator('.opblock-summary-control')
-  if ((await control.getAttribute('aria-expanded')) === 'false') await control.click()
-  const start = block.getByRole('button', { name: 'Try it out' })
-  await start.click()
-  for (const [name, value] of Object.entries(parameters)) {
-    const field = block.locator(`[data-param-name=${name}]`).getByLabel(name)
-    // The page renders an operation again when its schemas are resolved, which disables the fields again.
-    const enter = async () => {
-      if ((await start.count()) > 0) await start.click()
-      await (name === 'status'
-        ? field.selectOption(value, { timeout: 2_000 })
-        : field.fill(value, { timeout: 2_000 }))
-    }
-    await expect.poll(() => enter().then(() => field.inputValue()), PATIENCE).toBe(value)
-  }
-  if (body) await block.getByLabel('Request body').fill(JSON.stringify(body))
-  await block.getByRole('button', { name: 'Execute' }).click()
-  const answer = block.locator('.live-responses-table')
-  await answer.waitFor()
-  return answer.innerText()
-}
-
-const computedStyle = (element: string, property: string) =>
-  page.evaluate<string>(`getComputedStyle(${element}).${property}`)
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+const detail = () => page.locator('.detail')
+const answer = () => page.getByRole('region', { name: 'Answer' })
+const code = (name: string) => page.locator('.code', { has: page.getByRole('button', { name, exact: true }) })
 
 async function requestCode(email: string) {
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByLabel('Your e-mail address').fill(email)
-  await page.getByRole('button', { name: 'Send me a code' }).click()
-  await page.getByLabel('Six digits').waitFor()
+  await button('Sign in').click()
+  await page.getByLabel('E-mail').fill(email)
+  await button('Send code').click()
+  await page.getByLabel('Code', { exact: true }).waitFor()
   return codeSentTo(service, email) ?? ''
 }
 
-async function enterCode(code: string) {
-  await page.getByLabel('Six digits').fill(code)
+async function enterCode(text: string) {
+  await page.getByLabel('Code', { exact: true }).fill(text)
   await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
 }
 
+async function signIn() {
+  const email = newEmail()
+  await enterCode(await requestCode(email))
+  await page.getByRole('banner').getByText(`Signed in as ${email}`).waitFor()
+  return email
+}
+
+/** Creates a token for reading with the session of the browser. A page cannot: its origin is not the origin in the settings. */
+async function createToken() {
+  const cookies = await page.context().cookies()
+  const response = await fetch(`${service.origin}/api/tokens`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+    },
+    body: JSON.stringify({ label: 'Reader', scopes: ['read'], audience: 'service' }),
+  })
+  return ((await response.json()) as { token: string }).token
+}
+
+/** Opens a procedure of the list, and its form. */
+async function open(operation: string) {
+  await page.locator('.list').getByRole('link', { name: operation }).click()
+  await page.getByRole('heading', { level: 2, name: operation }).waitFor()
+  await button('Try it').click()
+}
+
 describe('the reference page', () => {
-  test('has the name of the application, with a link to the start page', async () => {
-    await page.getByRole('link', { name: 'Tallystick', exact: true }).waitFor()
+  beforeEach(() => openPage())
+
+  test('has the name of the application, with a link to the start page and to the OpenAPI document', async () => {
+    const home = page.getByRole('link', { name: 'Tallystick', exact: true })
+
+    expect(await home.getAttribute('href')).toBe('/')
     expect(await page.title()).toBe('Tallystick – API reference')
-    expect(await page.getByRole('link', { name: 'Tallystick', exact: true }).getAttribute('href')).toBe('/')
+    expect(
+      await page.getByRole('banner').getByRole('link', { name: 'OpenAPI document' }).getAttribute('href'),
+    ).toBe('/api/openapi.json')
   })
 
-  test('shows every operation, loads files from this server only, and complies with its Content Security Policy', async () => {
+  test('introduces sign-in, tokens, agents, errors, pages, retries and live updates', async () => {
+    const titles = await detail().getByRole('heading', { level: 3 }).allInnerTexts()
+
+    expect(titles).toEqual([
+      'Resources',
+      'Sign in',
+      'Access tokens',
+      'MCP',
+      'Errors',
+      'Pages',
+      'Retries',
+      'Live updates',
+    ])
+    expect(await detail().getByText(`${ORIGIN}/mcp`).count()).toBe(1)
+  })
+
+  test('lists every operation of the OpenAPI document', async () => {
     const document = await fetch(`${service.origin}/api/openapi.json`)
-    const { paths } = (await document.json()) as { paths: Record<string, object> }
+    const text = await document.text()
+    const operations = await page.locator('.list .name').allInnerTexts()
 
-    const operations = Object.values(paths).flatMap((path) => Object.keys(path))
-    expect(await page.locator('.opblock').count()).toBe(operations.length)
-    expect(problems).toEqual([])
+    const missing = operations.filter((each) => !text.includes(each.replaceAll('.', '_')))
+    expect(missing).toEqual([])
+    const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { operationId: string }>> }
+    const ids = Object.values(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    )
+    expect(operations.map((each) => each.replaceAll('.', '_'))).toEqual(expect.arrayContaining(ids))
   })
 
-  test('opens the operation in its address, and sends a request without sign-in', async () => {
-    await openPage({}, '#/counter/counter_get')
-    await operation('counter-counter_get').getByRole('button', { name: 'Try it out' }).waitFor()
+  test('searches, and opens the first found procedure with Enter', async () => {
+    await page.keyboard.press('/')
+    await page.keyboard.type('tasks.cre')
+    await page.getByText(/^1 of \d+ procedures$/).waitFor()
+    await page.keyboard.press('Enter')
 
-    expect(await tryOperation('counter-counter_get')).toContain('"count"')
-    expect(problems).toEqual([])
+    await page.getByRole('heading', { level: 2, name: 'tasks.create' }).waitFor()
+    expect(new URL(page.url()).hash).toBe('#tasks.create')
+    expect(await page.title()).toBe('tasks.create – Tallystick – API reference')
   })
 
-  test('signs in, sends requests of the signed-in user, and signs out', async () => {
-    const email = newEmail()
-    await enterCode(await requestCode(email))
-    await page.getByText(`Signed in as ${email}`).waitFor()
+  test('shows access, scope, limit, errors with examples, and the fields of input and output', async () => {
+    await openPage('#tasks.create')
 
-    expect(await tryOperation('account-account_get')).toContain(email)
-    const task = await tryOperation('tasks-tasks_create', {}, { taskTitle: 'From the reference page' })
-    expect(task).toContain('"title": "From the reference page"')
-    expect(await tryOperation('sessions-sessions_list')).toContain('"isCurrent": true')
-    expect(problems).toEqual([])
-
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByText('Not signed in').waitFor()
-    await operation('account-account_get').getByRole('button', { name: 'Execute' }).click()
-    await operation('account-account_get').getByText('"UNAUTHORIZED"').first().waitFor()
+    const facts = await detail().locator('.facts').innerText()
+    expect(facts).toMatch(/Signed-in callers[^]*scope write[^]*calls in 1 minute[^]*tasks_create/)
+    const input = detail().getByRole('group', { name: 'Fields of Input' })
+    expect(await input.getByRole('row', { name: /^taskTitle/ }).innerText()).toMatch(
+      /required\s+string\s+1–500 characters/,
+    )
+    await detail().getByText('Example of UNAUTHORIZED').click()
+    await detail().getByText('"Sign in first"').first().waitFor()
+    await detail().getByText('JSON Schema').first().click()
+    await detail().getByText('"maxLength": 500').waitFor()
   })
 
-  test('stays signed in after a reload', async () => {
-    const email = newEmail()
-    await enterCode(await requestCode(email))
-    await page.getByText(`Signed in as ${email}`).waitFor()
+  test('expands the fields of an object', async () => {
+    await openPage('#notes.list')
+    const nested = detail().getByRole('group', { name: 'Fields of notes' })
+    expect(await nested.isVisible()).toBe(false)
+    await detail().getByText('Fields of notes').click()
+
+    await nested.getByRole('row', { name: /^sharedWith/ }).waitFor()
+  })
+
+  test('shows the same call for curl, TypeScript, the command line and agents', async () => {
+    await openPage('#tasks.create')
+    const shown = () => page.getByRole('region', { name: 'The same call' }).locator('pre').first().innerText()
+
+    expect(await shown()).toContain(`curl -X POST '${ORIGIN}/api/tasks'`)
+    await page.getByText('TypeScript', { exact: true }).click()
+    expect(await shown()).toContain('client.tasks.create({')
+    await page.getByText('Command line', { exact: true }).click()
+    expect(await shown()).toContain('call tasks.create')
+    await page.getByText('MCP', { exact: true }).click()
+    expect(await shown()).toContain('"name": "tasks_create"')
+  })
+
+  test('shows a stream for TypeScript only, without a form', async () => {
+    await openPage('#live.watch')
+
+    await code('Copy TypeScript').getByText('for await').waitFor()
+    expect(await button('Try it').count()).toBe(0)
+    expect(await page.getByText('curl', { exact: true }).count()).toBe(0)
+  })
+
+  test.each([
+    ['#/tasks/tasks_create', '#tasks.create', 'tasks.create'],
+    ['#/legacyNotes/legacyNotes_list', '#legacyNotes.list', 'legacyNotes.list'],
+    ['#/tasks', '', 'Tallystick'],
+    ['#/tasks/%zz', '', 'Tallystick'],
+  ])('goes from the former address %s to %s', async (former, current, heading) => {
+    await openPage(former)
+    await detail().getByRole('heading', { level: 2, name: heading }).waitFor()
+
+    expect(new URL(page.url()).hash).toBe(current)
+  })
+
+  test('names an operation that the service does not have as text', async () => {
+    await openPage('', {})
+    await page.goto(`${service.origin}/docs#%3Cimg%20src=x%3E`)
+
+    await page.getByText('This service has no procedure <img src=x>.').waitFor()
+  })
+
+  test('loads the texts of the chosen language only, and keeps the language', async () => {
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
+    await page.getByLabel('Language').selectOption('ar')
+    await page.getByRole('heading', { level: 2, name: 'الإجراءات' }).waitFor()
+
+    expect(loaded.filter((path) => path.endsWith('.js'))).toEqual([
+      expect.stringMatching(/^\/docs\/assets\/ar-/),
+      expect.stringMatching(/^\/docs\/assets\/ar-/),
+    ])
+    expect(await page.locator('html').getAttribute('dir')).toBe('rtl')
     await page.reload()
-
-    await page.getByText(`Signed in as ${email}`).waitFor()
-    expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0)
-  })
-
-  test('reports a wrong code, and accepts the correct code afterwards', async () => {
-    const email = newEmail()
-    const code = await requestCode(email)
-    await enterCode(wrongCodeFor(code))
-
-    await page.getByRole('alert').getByText('The code is not correct.').waitFor()
-    await enterCode(code)
-    await page.getByText(`Signed in as ${email}`).waitFor()
-  })
-
-  test('is used with the keyboard alone, with a visible focus', async () => {
-    /** Presses Tab until an element with the name has the focus. Checks that the focus is visible on the way. */
-    const tabTo = async (name: RegExp) => {
-      for (let presses = 0; presses < 80; presses++) {
-        await page.keyboard.press('Tab')
-        const focused = page.locator(':focus')
-        if ((await focused.count()) === 0) continue
-        expect(await computedStyle('document.activeElement', 'outlineStyle')).toBe('solid')
-        if (name.test((await focused.getAttribute('aria-label')) ?? (await focused.innerText()))) return
-      }
-      throw new Error(`Tab does not reach ${name.source}`)
-    }
-    const email = newEmail()
-    await tabTo(/^Sign in$/)
-    await page.keyboard.press('Enter')
-    await page.keyboard.type(email)
-    await page.keyboard.press('Enter')
-    await page.getByLabel('Six digits').waitFor()
-    await page.keyboard.type(codeSentTo(service, email) ?? '')
-    await page.keyboard.press('Enter')
-    await page.getByText(`Signed in as ${email}`).waitFor()
-
-    await tabTo(/^GET\s+\/api\/me\s/)
-    await page.keyboard.press('Enter')
-    await operation('account-account_get').getByText('Try it out').waitFor()
-    await tabTo(/Try it out/)
-    await page.keyboard.press('Enter')
-    await operation('account-account_get').getByText('Execute').waitFor()
-    await tabTo(/Execute/)
-    await page.keyboard.press('Enter')
-    await operation('account-account_get').locator('.live-responses-table').getByText(email).waitFor()
+    await page.getByRole('heading', { level: 2, name: 'الإجراءات' }).waitFor()
+    expect(await violations()).toEqual([])
   })
 
   test('follows a change of the color scheme', async () => {
-    const background = () => computedStyle('document.body', 'backgroundColor')
+    const background = () =>
+      page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
     await page.emulateMedia({ colorScheme: 'light' })
-    await expect.poll(background).toBe('rgb(255, 255, 255)')
+    const light = await background()
     await page.emulateMedia({ colorScheme: 'dark' })
-    await expect.poll(background).toBe('rgb(26, 27, 31)')
+
+    await expect.poll(background, PATIENCE).not.toBe(light)
+  })
+})
+
+describe('a call from the reference page', () => {
+  beforeEach(() => openPage())
+
+  test('needs no sign-in and no confirmation if the procedure is public and reads', async () => {
+    await open('counter.get')
+    await button('Run').click()
+
+    await answer().getByText('"count"').waitFor()
+  })
+
+  test('has the session of the browser, and asks before a change', async () => {
+    const email = await signIn()
+    await open('account.get')
+    await button('Run').click()
+    await answer().getByText(email).waitFor()
+
+    await open('tasks.create')
+    await page.getByLabel('taskTitle').fill('From the reference page')
+    await button('Run').click()
+    const dialog = page.getByRole('dialog', { name: 'Call tasks.create?' })
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await answer().count()).toBe(0)
+    await button('Run').click()
+    await dialog.getByRole('button', { name: 'Run' }).click()
+    await answer().getByText('"From the reference page"').first().waitFor()
+
+    await open('tasks.list')
+    await button('Run').click()
+    await answer().getByText('"From the reference page"').first().waitFor()
+    expect((await answer().innerText()).match(/"id"/g)).toHaveLength(1)
+  })
+
+  test('is refused after a sign-out', async () => {
+    await signIn()
+    await button('Sign out').click()
+    await page.getByText('Not signed in').waitFor()
+    await open('account.get')
+    expectStatus(401)
+    await button('Run').click()
+
+    await answer().getByText('UNAUTHORIZED').first().waitFor()
+  })
+
+  test('has a token instead of the session, which stays in memory', async () => {
+    const email = await signIn()
+    const token = await createToken()
+    await open('account.get')
+    await page.getByText('Access token', { exact: true }).click()
+    await page.getByLabel('Access token', { exact: true }).last().fill(token)
+    await button('Run').click()
+    await answer().getByText(email).waitFor()
+
+    expectStatus(403)
+    await open('tasks.reset')
+    await button('Run').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click()
+    await answer().getByText('INSUFFICIENT_SCOPE').first().waitFor()
+    const stored = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+    )
+    expect(stored).not.toContain(token)
+  })
+
+  test('shows the issues of a refused input beside the fields', async () => {
+    await signIn()
+    await open('tasks.list')
+    await page.getByLabel('limit').fill('0')
+    expectStatus(400)
+    await button('Run').click()
+
+    await answer().getByText('BAD_REQUEST').first().waitFor()
+    await page.locator('.issue', { hasText: 'to be >=1' }).waitFor()
+  })
+
+  test('shows markup in an answer as text', async () => {
+    await signIn()
+    await open('tasks.create')
+    await page.getByLabel('taskTitle').fill('<img src=x onerror=alert(1)>')
+    await button('Run').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click()
+
+    await answer().getByText('"<img src=x onerror=alert(1)>"').first().waitFor()
+    expect(await page.locator('img[src=x]').count()).toBe(0)
+  })
+})
+
+describe('the sign-in of the reference page', () => {
+  test('outlives a reload', async () => {
+    await openPage()
+    const email = await signIn()
+    await page.reload()
+
+    await page.getByText(`Signed in as ${email}`).waitFor()
+    expect(await button('Sign in').count()).toBe(0)
+  })
+
+  test('is used with the keyboard alone', async () => {
+    await openPage()
+    const email = newEmail()
+    await button('Sign in').focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('E-mail').waitFor()
+    await page.keyboard.press('Tab')
+    await page.getByLabel('E-mail').focus()
+    await page.keyboard.type(email)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Code', { exact: true }).waitFor()
+    await page.keyboard.type(codeSentTo(service, email) ?? '')
+    await page.keyboard.press('Enter')
+
+    await page.getByText(`Signed in as ${email}`).waitFor()
   })
 })
 
@@ -204,16 +348,29 @@ describe.each([
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
   }
 
-  test('is accessible and not too wide, during sign-in and with tried operations', async () => {
-    await openPage({ colorScheme, viewport: { width, height: 800 } })
+  test('is accessible and not too wide, with its list, introduction, sign-in and a call', async () => {
+    await openPage('', { colorScheme, viewport: { width, height: 800 } })
     await check()
-    const code = await requestCode(newEmail())
-    await enterCode(wrongCodeFor(code))
+    await page.goto(`${service.origin}/docs#introduction`)
+    await page.getByRole('heading', { name: 'Live updates' }).waitFor()
+    await check()
+    const sent = await requestCode(newEmail())
+    expectStatus(400)
+    await enterCode(wrongCodeFor(sent))
     await page.getByRole('alert').getByText('not correct').waitFor()
     await check()
-    await page.getByRole('button', { name: 'Close' }).click()
-    await tryOperation('tasks-tasks_list', { status: 'pending' })
-    await tryOperation('tasks-tasks_update', { id: '1' }, { title: 'A title' })
+    await enterCode(sent)
+    await page.getByText('Signed in as').waitFor()
+    await page.goto(`${service.origin}/docs#tasks.update`)
+    await button('Try it').click()
+    await page.getByText('Example of NOT_FOUND').click()
+    await page.getByText('JSON Schema').first().click()
+    await check()
+    expectStatus(404)
+    await button('Run').click()
+    await check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click()
+    await answer().waitFor()
     await check()
   })
 })

@@ -134,6 +134,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     const home = await call('GET', '/')
     const document = await call('GET', '/api/openapi.json')
     const reference = await call('GET', '/docs')
+    const described = await call('GET', '/docs/reference.json')
 
     const page = String(home.body)
     const script = await call('GET', /src="([^"]*)"/.exec(page)?.[1] ?? '')
@@ -146,6 +147,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     expect(absent.status).toBe(404)
     expect(document.body).toMatchObject({ info: { title: NAME } })
     expect(reference.status).toBe(200)
+    expect(described.body).toMatchObject({ info: { title: NAME } })
   })
 
   test('starts in a folder with # in its path, where only the development page is refused', async () => {

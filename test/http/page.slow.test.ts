@@ -111,6 +111,25 @@ describe('the build of the page', () => {
   })
 })
 
+describe('the build of the reference page', () => {
+  test('needs at most 150 kB of scripts and styles, in each language', () => {
+    const reference = 'dist/pages/docs'
+    const names = readdirSync(join(reference, 'assets')).filter((name) => /\.(js|css)$/.test(name))
+    const sizeOf = (isPart: (name: string) => boolean) =>
+      names
+        .filter(isPart)
+        .map((name) => gzipSync(readFileSync(join(reference, 'assets', name)), { level: 9 }).length)
+        .reduce((sum, size) => sum + size, 0)
+    const isOfLanguage = (name: string) => languages.some((language) => name.startsWith(`${language}-`))
+    const entry = sizeOf((name) => !isOfLanguage(name))
+    // A language has two files: the texts of every page, and the texts of the reference page.
+    const ofLanguages = languages.map((language) => sizeOf((name) => name.startsWith(`${language}-`)))
+
+    expect(Math.min(...ofLanguages)).toBeGreaterThan(3_000)
+    expect(entry + Math.max(...ofLanguages)).toBeLessThan(150_000)
+  })
+})
+
 describe('an unknown path', () => {
   const navigation = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 

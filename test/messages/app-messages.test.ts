@@ -8,6 +8,7 @@ import { languages } from '../../engine/contract/languages.ts'
 import { loadTexts } from '../../engine/dev/page/texts.ts'
 import { createTranslator } from '../../engine/dev/page/translator.ts'
 import { negotiateLanguage } from '../../engine/texts/engine-texts.ts'
+import { loadReferenceTexts } from '../../pages/docs/catalogues.ts'
 import type { Page } from '../../src/messages/en.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 
@@ -30,18 +31,28 @@ const sharedTexts = [
 const ownCatalogues = import.meta.glob<Page>('../../src/messages/*.ts', { import: 'page', eager: true })
 const ownTexts = (language: Language) => ({ ...ownCatalogues[`../../src/messages/${language}.ts`] })
 
-const english = { page: await loadTexts('en'), app: ownTexts('en') }
+const english = {
+  page: await loadTexts('en'),
+  reference: await loadReferenceTexts('en'),
+  app: ownTexts('en'),
+}
 const catalogues = await Promise.all(
-  languages.map(async (language) => ({ language, page: await loadTexts(language), app: ownTexts(language) })),
+  languages.map(async (language) => ({
+    language,
+    page: await loadTexts(language),
+    reference: await loadReferenceTexts(language),
+    app: ownTexts(language),
+  })),
 )
 
-describe.each(catalogues)('the catalogue $language of the page', ({ language, page, app }) => {
+describe.each(catalogues)('the catalogue $language of the page', ({ language, page, reference, app }) => {
   test('names the view in which the consent page says that access can be revoked', () => {
     expect(negotiateLanguage(language).translate('revocation')).toContain(page.devices)
   })
 
   describe.each([
     { name: 'every application', catalogue: { ...page }, english: { ...english.page } },
+    { name: 'the reference page', catalogue: { ...reference }, english: { ...english.reference } },
     { name: 'the service', catalogue: app, english: english.app },
   ])('with the texts of $name', ({ catalogue, english }) => {
     const { t } = createTranslator(language, [{ language, texts: catalogue }])

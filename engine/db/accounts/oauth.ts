@@ -1,9 +1,10 @@
-import { and, eq, gt, inArray, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, like, lt, ne, notExists, or, sql } from 'drizzle-orm'
 import { boolean, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { createdAt, timestamptz } from '../columns.ts'
 import type { Database } from '../connection/database.ts'
-import { sessions } from './sessions.ts'
+import { isActive, sessions } from './sessions.ts'
+import { users } from './users.ts'
 
 /**
  * The storage of the library OpenAuth: signing keys, authorization codes and refresh tokens. Used codes and tokens
@@ -81,6 +82,25 @@ export const removeBySubject = (db: Database, userId: string) =>
 
 export const findClient = async (db: Database, id: string) =>
   (await db.select().from(clients).where(eq(clients.id, id))).at(0)
+
+/**
+ * Lists the active grants of apps and agents, the last active first. Without the grants of `exceptClient`. The name is null for an id
+ * that belongs to no registered app.
+ */
+export const listGrants = (db: Database, exceptClient: string, limit: number) =>
+  db
+    .select({
+      client: sessions.clientId,
+      name: clients.name,
+      email: users.email,
+      lastActive: sessions.updatedAt,
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .leftJoin(clients, eq(clients.id, sessions.clientId))
+    .where(and(ne(sessions.clientId, exceptClient), isActive))
+    .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+    .limit(limit)
 
 /** Returns a map from ids of registered apps to their redirect URIs. Omits ids that do not exist. */
 export async function findRedirectUris(db: Database, ids: string[]) {

@@ -216,8 +216,14 @@ export const listEmails = (db: Database, ids: readonly string[]) =>
     .from(users)
     .where(inArray(users.id, [...ids]))
 
-/** Returns the person with this e-mail address, or creates the person. Locks the row until the transaction ends. */
-export const findOrCreate = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
+/**
+ * Returns the person with this e-mail address, or creates the person, by default with a new id. Locks the row until the transaction
+ * ends.
+ */
+export const findOrCreate = async (
+  db: Database,
+  person: Pick<typeof users.$inferInsert, 'email' | 'name'> & { id?: string },
+) =>
   requireRow(
     await db
       .insert(users)

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { Filter } from '../../console/contract.ts'
+import type { Filter } from '../../console/data/data-contract.ts'
 import * as audit from '../../db/accounts/audit.ts'
 import * as deviceCodes from '../../db/accounts/device-codes.ts'
 import * as idempotency from '../../db/accounts/idempotency.ts'
@@ -242,7 +242,7 @@ describe('data.rows', () => {
   })
 
   test('reads in a transaction that cannot write', async () => {
-    const { listRows } = await import('../../console/data.ts')
+    const { listRows } = await import('../../console/data/rows.ts')
     const seen: string[] = []
     const transaction = db.transaction.bind(db)
     const spied = Object.create(db, {
@@ -329,5 +329,42 @@ describe('data.addSamples', () => {
     const { rows } = await rowsOf('users', [{ column: 'email', operator: 'is', value: 'ada@example.com' }])
 
     expect(rows).toHaveLength(1)
+  })
+})
+
+describe('data.resetSamples', () => {
+  test('deletes the rows of the sample accounts, and of nobody else', async () => {
+    const emails = ['ada@example.com', 'charles@example.com']
+    await client.data.addSamples()
+    for (const person of ['ada', 'admin'] as const)
+      await client.procedures.call({
+        operation: 'shelves.create',
+        input: { name: `Of ${person}` },
+        caller: { person, scopes: null },
+        headers: {},
+      })
+    const idsOf = async () => {
+      const { rows } = await rowsOf('users', [
+        { column: 'email', operator: 'contains', value: '@example.com' },
+      ])
+      return new Map(rows.map(([id, , email]) => [email, id]))
+    }
+    const before = await idsOf()
+
+    await client.data.resetSamples()
+
+    const after = await idsOf()
+    expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
+    for (const [email, id] of before)
+      expect(after.get(email) === id, String(email)).toBe(!emails.includes(String(email)))
+    const { columns, rows } = await rowsOf('shelves')
+    expect(rows.map((row) => row[columns.indexOf('name')])).toEqual(['Of admin'])
+    const { status } = await client.procedures.call({
+      operation: 'shelves.create',
+      input: { name: 'After the reset' },
+      caller: { person: 'ada', scopes: null },
+      headers: {},
+    })
+    expect(status).toBe(200)
   })
 })

@@ -1,18 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { Table } from '../../../engine/console/contract.ts'
+import type { Table } from '../../../engine/console/data/data-contract.ts'
 import { client, overviewQuery, queryClient } from '../client.ts'
 import { parseSelection } from './filters.ts'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
 import { TableRows } from './table-rows.tsx'
+import { tablesQuery } from './tables.ts'
 
 /** The tables of the database with their rows. */
 export function Data({ table, query }: { table: string; query: URLSearchParams }) {
-  const tables = useQuery({
-    queryKey: ['tables'],
-    queryFn: ({ signal }) => client.data.tables(undefined, { signal }),
-  })
+  const tables = useQuery(tablesQuery)
   return (
     <Loaded query={tables}>
       {(list) => {
@@ -82,26 +80,53 @@ function Entry({ table: { name, rowEstimate, isHidden }, isCurrent }: { table: T
 
 const listFormat = new Intl.ListFormat('en')
 
-/** The button that adds sample data. Shown only if resources have sample data. */
+/** The buttons that add sample data, and that begin again with it. Shown only if resources have sample data. */
 function Samples() {
   const { data: overview } = useQuery(overviewQuery)
-  const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () => client.data.addSamples(),
+  const { mutate, data, error, isPending, variables } = useMutation({
+    mutationFn: (name: 'addSamples' | 'resetSamples') => client.data[name](),
     onSuccess: () => queryClient.invalidateQueries(),
   })
   if (!overview || overview.samples.length === 0) return null
-  const add = () => {
-    mutate()
-  }
+  const accounts = listFormat.format(
+    overview.people.filter(({ person }) => person !== 'admin').map(({ email }) => email),
+  )
   return (
     <div className="samples">
-      <button type="button" className="secondary" disabled={isPending} aria-busy={isPending} onClick={add}>
-        Add sample data
-      </button>
+      <p className="row">
+        <button
+          type="button"
+          className="secondary"
+          disabled={isPending}
+          aria-busy={isPending && variables === 'addSamples'}
+          onClick={() => {
+            mutate('addSamples')
+          }}
+        >
+          Add sample data
+        </button>
+        <button
+          type="button"
+          className="secondary"
+          disabled={isPending}
+          aria-busy={isPending && variables === 'resetSamples'}
+          onClick={() => {
+            if (confirm(`Delete ${accounts} with all their rows, and add the sample data again?`))
+              mutate('resetSamples')
+          }}
+        >
+          Reset
+        </button>
+      </p>
       <p role="status" className="muted">
         {data?.message ?? `Adds rows for ${listFormat.format(overview.samples)}.`}
       </p>
-      <Problem error={error} onRetry={add} />
+      <Problem
+        error={error}
+        onRetry={() => {
+          if (variables) mutate(variables)
+        }}
+      />
     </div>
   )
 }

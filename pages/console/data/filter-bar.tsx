@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 import { MAX_FILTERS } from '../../../engine/console/bounds.ts'
-import type { Filter, Table } from '../../../engine/console/contract.ts'
+import type { Filter, Table } from '../../../engine/console/data/data-contract.ts'
 import { operators } from './filters.ts'
 import { TextField } from '../text-field.tsx'
 

@@ -1,6 +1,7 @@
-import type { Rows, RowsRequest, Table } from '../../../engine/console/contract.ts'
-import { toQuery } from './filters.ts'
-import { addressOf } from '../location.ts'
+import { MAX_KEY } from '../../../engine/console/bounds.ts'
+import type { Rows, RowsRequest, Table } from '../../../engine/console/data/data-contract.ts'
+import { useEmails } from '../person.tsx'
+import { isAccount, Value } from './value.tsx'
 
 /** Length of a value that is shown on one line, in characters. */
 const LINE = 48
@@ -12,6 +13,10 @@ interface Props {
   rows: Rows
   sort: Sort
   onSort: (sort: Sort) => void
+  /** The primary key of the open row. */
+  open: readonly string[] | undefined
+  /** Returns the address of a row. */
+  addressOfRow: (key: string[]) => string
 }
 
 /** The next order of a column: ascending, descending, and then the order of the primary key. */
@@ -20,8 +25,22 @@ function nextSort(column: string, sort: Sort): Sort {
   return sort.isDescending ? undefined : { column, isDescending: true }
 }
 
-/** The rows of a table. Hidden columns have names, but no values. */
-export function RowTable({ table: { name, columns }, rows, sort, onSort }: Props) {
+/** Returns the primary key of a row. Undefined without a key that names the row. */
+function keyOf(row: Rows['rows'][number], columns: readonly string[], key: Table['key']) {
+  const values = key.map((name) => row[columns.indexOf(name)])
+  const isKey = (value: string | null | undefined): value is string =>
+    typeof value === 'string' && value.length <= MAX_KEY
+  return values.length > 0 && values.every(isKey) ? values : undefined
+}
+
+/** The rows of a table. Hidden columns have names, but no values. The first column opens a row. */
+export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Props) {
+  const { name, columns } = table
+  const emails = useEmails(
+    columns
+      .filter(isAccount)
+      .flatMap((column) => rows.rows.flatMap((row) => row[rows.columns.indexOf(column.name)] ?? [])),
+  )
   const orderOf = (column: string) =>
     sort?.column !== column ? undefined : sort.isDescending ? 'descending' : 'ascending'
   return (
@@ -29,6 +48,11 @@ export function RowTable({ table: { name, columns }, rows, sort, onSort }: Props
       <table>
         <thead>
           <tr>
+            {table.key.length > 0 && (
+              <th scope="col">
+                <span className="hidden">Row</span>
+              </th>
+            )}
             {columns.map((column) => (
               <th key={column.name} scope="col" aria-sort={orderOf(column.name)}>
                 {column.isHidden ? (
@@ -53,18 +77,35 @@ export function RowTable({ table: { name, columns }, rows, sort, onSort }: Props
           </tr>
         </thead>
         <tbody>
-          {rows.rows.map((row, index) => (
-            <tr key={index}>
-              {columns.map((column) => {
-                const value = row[rows.columns.indexOf(column.name)]
-                return (
-                  <td key={column.name} className={(value?.length ?? 0) > LINE ? 'long' : undefined}>
-                    <Value column={column} value={value} />
+          {rows.rows.map((row, index) => {
+            const key = keyOf(row, rows.columns, table.key)
+            const isOpen = key !== undefined && String(key) === String(open)
+            return (
+              <tr key={index} className={isOpen ? 'selected' : undefined}>
+                {table.key.length > 0 && (
+                  <td>
+                    {key && (
+                      <a
+                        href={addressOfRow(key)}
+                        aria-label={`Open the row ${key.join(', ')}`}
+                        aria-current={isOpen ? 'true' : undefined}
+                      >
+                        Open
+                      </a>
+                    )}
                   </td>
-                )
-              })}
-            </tr>
-          ))}
+                )}
+                {columns.map((column) => {
+                  const value = row[rows.columns.indexOf(column.name)]
+                  return (
+                    <td key={column.name} className={(value?.length ?? 0) > LINE ? 'long' : undefined}>
+                      <Value column={column} value={value} emails={emails} />
+                    </td>
+                  )
+                })}
+              </tr>
+            )
+          })}
         </tbody>
       </table>
     </div>
@@ -72,25 +113,8 @@ export function RowTable({ table: { name, columns }, rows, sort, onSort }: Props
 }
 
 /** Returns PostgreSQL's short name of a type of times, because a long name widens the column. */
-const shortType = (type: string) =>
+export const shortType = (type: string) =>
   type.replace(
     /^(timestamp|time)(\(\d\))? with(out)? time zone$/,
     (_, name: string, precision = '', out = '') => `${name}${out ? '' : 'tz'}${precision}`,
   )
-
-interface ValueProps {
-  column: Table['columns'][number]
-  /** Undefined for a hidden column. */
-  value: string | null | undefined
-}
-
-/** A value. The value of a foreign key links to the row that the value refers to. */
-function Value({ column: { references }, value }: ValueProps) {
-  if (value === undefined) return <span className="muted">hidden</span>
-  if (value === null) return <span className="muted">null</span>
-  if (value === '') return <span className="muted">(empty)</span>
-  if (!references) return value
-  const { table, column } = references
-  const query = toQuery({ filters: [{ column, operator: 'is', value }], page: 0 })
-  return <a href={addressOf('data', table, query)}>{value}</a>
-}

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 
 import type { JobDetails as Details } from '../../../engine/console/jobs-contract.ts'
 import { client, queryClient } from '../client.ts'
-import { Code, Copy, prettyJson } from '../copy.tsx'
+import { Code, Copy, prettyJson } from '../code/copy.tsx'
 import { formatDate } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'

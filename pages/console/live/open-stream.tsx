@@ -1,11 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { client, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
-import { CallForm } from '../procedures/call-form.tsx'
+import { useCaller } from '../callers/callers.ts'
 import { useDraft } from '../procedures/drafts.ts'
+import { SampleCallForm } from '../callers/sample-call-form.tsx'
 
 /** The form that opens `live.watch`, the same as in the procedures. */
 export function OpenStream() {
@@ -23,9 +24,10 @@ export function OpenStream() {
 /** Opens a stream, and then shows the stream. The service keeps the stream open until a person closes it, or the console. */
 function StreamForm({ procedure }: { procedure: ProcedureDescription }) {
   const state = useDraft(procedure)
-  const { draft, change, parsed } = state
+  const { change, parsed } = state
+  const caller = useCaller(procedure)
   const open = useMutation({
-    mutationFn: (input: unknown) => client.live.open({ input, caller: draft.caller }),
+    mutationFn: (input: unknown) => client.live.open({ input, caller: caller.caller }),
     onSuccess: ({ stream }) => {
       location.hash = addressOf('live', stream)
     },
@@ -38,7 +40,14 @@ function StreamForm({ procedure }: { procedure: ProcedureDescription }) {
     <>
       <Problem error={open.error} onRetry={run} />
       <h2>Open a stream</h2>
-      <CallForm procedure={procedure} state={state} action="Open" isPending={open.isPending} onRun={run} />
+      <SampleCallForm
+        procedure={procedure}
+        state={state}
+        caller={caller}
+        action="Open"
+        isPending={open.isPending}
+        onRun={run}
+      />
     </>
   )
 }

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 
 import type { LiveEntry, LiveStream, SentEvent } from '../../../engine/console/live/live-contract.ts'
 import { client } from '../client.ts'
-import { Code, prettyJson } from '../copy.tsx'
+import { Code, prettyJson } from '../code/copy.tsx'
 import { formatDate, formatDuration, formatSize, formatTime } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'

@@ -1,43 +1,47 @@
+import type { ReactNode } from 'react'
+
 import type { CallResult } from '../../../engine/console/contract.ts'
-import { Code, prettyJson } from '../copy.tsx'
+import { Code, prettyJson } from '../code/copy.tsx'
 import { formatDuration } from '../format.ts'
-import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
+import { useTexts } from './texts.ts'
+
+interface Props {
+  result: CallResult
+  /** Returns the address of the statements of a request. */
+  statementsOf?: (requestId: string) => string
+  /** Shows the difference to another run of the request. */
+  comparisonOf?: (requestId: string) => ReactNode
+}
 
 /** The answer of a call: status, error, body and headers. */
-export function Answer({ result }: { result: CallResult }) {
+export function Answer({ result, statementsOf, comparisonOf }: Props) {
+  const { t } = useTexts()
   const { request, status, duration, headers, body, isCut, error } = result
   const id = headers.find(([name]) => name === 'x-request-id')?.[1]
   return (
-    <section aria-label="Answer">
+    <section aria-label={t('answer')}>
       <div className="row head">
-        <h3>Answer</h3>
+        <h3>{t('answer')}</h3>
         <p role="status" className="row">
           <Status status={status} /> <span className="muted">{formatDuration(duration)}</span>
-          {id && <a href={addressOf('requests', id)}>Statements</a>}
+          {id && statementsOf && <a href={statementsOf(id)}>Statements</a>}
         </p>
       </div>
       {error && (
         <p className="problem">
           <code>{error.code}</code> {error.message}
           <br />
-          <small>
-            {error.isDefined
-              ? 'The contract declares this error, so clients know its type.'
-              : error.code === 'BAD_REQUEST'
-                ? 'The input breaks its schema. Every procedure has this error.'
-                : 'The contract of the procedure does not declare this error.'}
-          </small>
+          <small>{t(explanationOf(error))}</small>
         </p>
       )}
-      {body ? (
-        <Code text={prettyJson(body)} name="the body" />
-      ) : (
-        <p className="muted">The answer has no body.</p>
-      )}
-      {isCut && <p className="muted">The body is longer. The console shows its beginning.</p>}
+      {body ? <Code text={prettyJson(body)} name={t('answer')} /> : <p className="muted">{t('noBody')}</p>}
+      {id && comparisonOf?.(id)}
+      {isCut && <p className="muted">{t('cutBody')}</p>}
       <details>
-        <summary>Headers ({headers.length})</summary>
+        <summary>
+          {t('headers')} ({headers.length})
+        </summary>
         <dl className="headers">
           {headers.map(([name, value], index) => (
             <div key={index}>
@@ -48,13 +52,18 @@ export function Answer({ result }: { result: CallResult }) {
         </dl>
       </details>
       <details>
-        <summary>Request</summary>
+        <summary>{t('request')}</summary>
         <p className="route">
           <span className={`method ${request.method.toLowerCase()}`}>{request.method}</span>{' '}
           <code>{request.url}</code>
         </p>
-        {request.body && <Code text={prettyJson(request.body)} name="the body of the request" />}
+        {request.body && <Code text={prettyJson(request.body)} name={t('request')} />}
       </details>
     </section>
   )
+}
+
+function explanationOf({ code, isDefined }: NonNullable<CallResult['error']>) {
+  if (isDefined) return 'declaredError'
+  return code === 'BAD_REQUEST' ? 'brokenInput' : 'undeclaredError'
 }

@@ -1,30 +1,29 @@
-import { useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, useId } from 'react'
+import { type KeyboardEvent, type ReactNode, useId } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
-import { CallerSelect } from './caller-select.tsx'
-import { overviewQuery } from '../client.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { type Draft, type DraftState, toJson } from './drafts.ts'
 import { HeaderFields } from './header-fields.tsx'
-import { parseInput, toValues } from './input.ts'
+import { type Issue, parseInput, toValues } from './input.ts'
 import { InputField } from './input-field.tsx'
-import { type Issue, useIssues } from './issues.ts'
 import { Segments } from './segments.tsx'
+import { useTexts } from './texts.ts'
 
 interface Props {
   procedure: ProcedureDescription
   state: DraftState
+  issues: readonly Issue[]
   /** What the button says. */
   action?: string
   isPending: boolean
   onRun: () => void
+  /** The choice of the caller. */
+  children: ReactNode
 }
 
 /** The form that calls a procedure. Ctrl+Enter in any field also calls. */
-export function CallForm({ procedure, state, action = 'Run', isPending, onRun }: Props) {
-  const { draft, change, parsed } = state
-  const { data: overview } = useQuery(overviewQuery)
-  const issues = useIssues(procedure.operation, parsed, draft.isEdited)
+export function CallForm({ procedure, state, issues, action, isPending, onRun, children }: Props) {
+  const { draft, change } = state
+  const { t } = useTexts()
   const runWithKeys = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
@@ -33,7 +32,7 @@ export function CallForm({ procedure, state, action = 'Run', isPending, onRun }:
   return (
     <section>
       <form
-        aria-label="Call"
+        aria-label={t('call')}
         noValidate
         onKeyDown={runWithKeys}
         onSubmit={(event) => {
@@ -42,25 +41,15 @@ export function CallForm({ procedure, state, action = 'Run', isPending, onRun }:
         }}
       >
         <div className="row head">
-          <h3>Call</h3>
+          <h3>{t('call')}</h3>
           {procedure.input && <ModeChoice state={state} />}
         </div>
-        <CallerSelect
-          people={overview?.people ?? []}
-          value={draft.caller}
-          onChange={(caller) => {
-            change({ caller })
-          }}
-        />
-        {procedure.input ? (
-          <Input state={state} issues={issues} />
-        ) : (
-          <p className="muted">This procedure has no input.</p>
-        )}
+        {children}
+        {procedure.input ? <Input state={state} issues={issues} /> : <p className="muted">{t('noInput')}</p>}
         <HeaderFields procedure={procedure} draft={draft} change={change} />
         <div className="row">
           <button type="submit" aria-busy={isPending} aria-keyshortcuts="Control+Enter">
-            {action}
+            {action ?? t('run')}
           </button>
           <small className="muted">
             <kbd>Ctrl</kbd> <kbd>Enter</kbd>
@@ -73,6 +62,7 @@ export function CallForm({ procedure, state, action = 'Run', isPending, onRun }:
 
 /** Chooses between the form and the whole input as JSON. The form is disabled while the form cannot show the JSON. */
 function ModeChoice({ state: { draft, change, fields, parsed } }: { state: DraftState }) {
+  const { t } = useTexts()
   const json = draft.mode === 'json' ? parseInput(draft.json) : undefined
   const values = fields && json?.isValid ? toValues(fields, json.input) : undefined
   const choose = (mode: Draft['mode']) => {
@@ -81,8 +71,8 @@ function ModeChoice({ state: { draft, change, fields, parsed } }: { state: Draft
   }
   return (
     <Segments
-      legend="Edit the input as"
-      options={{ form: 'Form', json: 'JSON' }}
+      legend={t('editAs')}
+      options={{ form: t('form'), json: 'JSON' }}
       value={draft.mode}
       disabled={draft.mode === 'json' && !values ? ['form'] : []}
       onChange={choose}
@@ -115,9 +105,10 @@ function Input({ state, issues }: { state: DraftState; issues: readonly Issue[] 
 
 function JsonInput({ state: { draft, change }, issues }: { state: DraftState; issues: readonly Issue[] }) {
   const id = useId()
+  const { t } = useTexts()
   return (
     <div className="field">
-      <label htmlFor={id}>Input</label>
+      <label htmlFor={id}>{t('input')}</label>
       <textarea
         id={id}
         className="json"

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { REMOVED } from '../../../engine/console/bounds.ts'
 import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
 import { exampleOf, type Field, fieldsOf } from './schema.ts'
@@ -10,7 +10,6 @@ export interface Draft {
   mode: 'form' | 'json'
   values: Values
   json: string
-  caller: CallerChoice
   idempotencyKey: string
   ifMatch: string
   acceptLanguage: string
@@ -24,25 +23,15 @@ const drafts = new Map<string, Draft>()
 /** The entity tag of the last answer of each resource, for `If-Match`. */
 export const lastTags = new Map<string, string>()
 
-const callers = {
-  public: { person: null, scopes: null },
-  signedIn: { person: 'ada', scopes: null },
-  administrators: { person: 'admin', scopes: null },
-} satisfies Record<ProcedureDescription['access'], CallerChoice>
-
 export const toJson = (input: unknown) => (input === undefined ? '' : JSON.stringify(input, null, 2))
 
-function createDraft(
-  { example, input, access }: ProcedureDescription,
-  fields: readonly Field[] | undefined,
-): Draft {
+function createDraft({ example, input }: ProcedureDescription, fields: readonly Field[] | undefined): Draft {
   const initial = example ?? exampleOf(input)
   const values = fields && toValues(fields, initial)
   return {
     mode: values ? 'form' : 'json',
     values: values ?? {},
     json: toJson(initial),
-    caller: callers[access],
     idempotencyKey: '',
     ifMatch: '',
     acceptLanguage: '',
@@ -50,22 +39,36 @@ function createDraft(
   }
 }
 
-/** Fills the form of a procedure with an input as JSON. By default, with the caller that the procedure needs. */
-export function fillDraft(procedure: ProcedureDescription, json: string | null, caller?: CallerChoice) {
-  const fields = fieldsOf(procedure.input)
+/**
+ * Fills the form of a procedure with an input as JSON. `confirmLoss` decides whether an edited draft is replaced. Returns whether the
+ * form is filled.
+ */
+export function fillDraft(procedure: ProcedureDescription, json: string | null, confirmLoss: () => boolean) {
+  const fields = fieldsOf(procedure.input, procedure.path)
   // A secret that the recording does not have must be entered again.
   const parsed = parseInput((json ?? '').replaceAll(JSON.stringify(REMOVED), '""'))
   // A recorded input that is cut at its limit is no JSON.
   const values = fields && parsed.isValid ? toValues(fields, parsed.input) : undefined
-  const draft = createDraft(procedure, fields)
-  drafts.set(procedure.operation, {
-    ...draft,
+  const next: Draft = {
+    ...createDraft(procedure, fields),
     mode: values ? 'form' : 'json',
     values: values ?? {},
     json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),
-    caller: caller ?? draft.caller,
-  })
+  }
+  const previous = drafts.get(procedure.operation)
+  if (previous?.isEdited && textOf(previous, fields) !== textOf(next, fields) && !confirmLoss()) return false
+  drafts.set(procedure.operation, next)
+  return true
 }
+
+/** Returns the input of a draft as a text, to compare drafts. */
+function textOf(draft: Draft, fields: readonly Field[] | undefined) {
+  const parsed = parseDraft(draft, fields)
+  return parsed.isValid ? toJson(parsed.input) : draft.json
+}
+
+const parseDraft = (draft: Draft, fields: readonly Field[] | undefined) =>
+  draft.mode === 'form' && fields ? toInput(fields, draft.values) : parseInput(draft.json)
 
 export interface DraftState {
   draft: Draft
@@ -77,14 +80,14 @@ export interface DraftState {
 
 /** Returns the draft of a procedure. The component needs the operation as its key. */
 export function useDraft(procedure: ProcedureDescription): DraftState {
-  const fields = fieldsOf(procedure.input)
+  const fields = fieldsOf(procedure.input, procedure.path)
   const [draft, setDraft] = useState(() => drafts.get(procedure.operation) ?? createDraft(procedure, fields))
   const change = (changes: Partial<Draft>) => {
     const next = { ...draft, ...changes }
     drafts.set(procedure.operation, next)
     setDraft(next)
   }
-  const parsed = draft.mode === 'form' && fields ? toInput(fields, draft.values) : parseInput(draft.json)
+  const parsed = parseDraft(draft, fields)
   return { draft, change, fields, parsed }
 }
 

@@ -1,8 +1,9 @@
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { type Draft, type DraftState, lastTags } from './drafts.ts'
 import { TextField } from '../text-field.tsx'
+import { useTexts } from './texts.ts'
 
 interface Props {
   procedure: ProcedureDescription
@@ -10,13 +11,15 @@ interface Props {
   change: DraftState['change']
 }
 
-/** The optional headers of a call. */
-export function HeaderFields({ procedure: { headers, resource }, draft, change }: Props) {
+/** The optional headers of a call. The console opens streams without further headers. */
+export function HeaderFields({ procedure: { headers, resource, isStream }, draft, change }: Props) {
   const lastTag = lastTags.get(resource)
+  const { t } = useTexts()
   const [isOpen] = useState(Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage))
+  if (isStream) return null
   return (
     <details className="headers" open={isOpen}>
-      <summary>Headers</summary>
+      <summary>{t('headers')}</summary>
       {headers.includes('Idempotency-Key') && (
         <div className="row end">
           <TextField
@@ -33,7 +36,7 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
               change({ idempotencyKey: crypto.randomUUID() })
             }}
           >
-            New key
+            {t('newKey')}
           </button>
         </div>
       )}
@@ -50,12 +53,11 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
             <button
               type="button"
               className="secondary"
-              title="The ETag of the last answer of this resource"
               onClick={() => {
                 change({ ifMatch: lastTag })
               }}
             >
-              Last ETag
+              {t('lastTag')}
             </button>
           )}
         </div>

@@ -1,7 +1,9 @@
 import { useId } from 'react'
 
-import type { Issue } from './issues.ts'
+import { Marked } from '../code/marked.tsx'
+import type { Issue } from './input.ts'
 import type { Field } from './schema.ts'
+import { useTexts } from './texts.ts'
 
 interface Props {
   field: Field
@@ -14,6 +16,7 @@ interface Props {
 /** A labelled field of an input, with its rule, its description and its issues. */
 export function InputField({ field, value, issues, onChange }: Props) {
   const id = useId()
+  const { t } = useTexts()
   const { name, isRequired, isNullable, description, rule, kind } = field
   const isChoice = kind === 'boolean' || kind === 'choice'
   return (
@@ -22,9 +25,9 @@ export function InputField({ field, value, issues, onChange }: Props) {
         <label htmlFor={id}>
           {name}
           {isRequired && (
-            <span className="required" title="required">
+            <span className="required" title={t('required')}>
               {' '}
-              *<span className="hidden"> required</span>
+              *<span className="hidden"> {t('required')}</span>
             </span>
           )}
         </label>
@@ -37,7 +40,7 @@ export function InputField({ field, value, issues, onChange }: Props) {
                 onChange(target.checked ? null : undefined)
               }}
             />
-            null<span className="hidden"> as the value of {name}</span>
+            null<span className="hidden"> {t('asValueOf', { name })}</span>
           </label>
         )}
         {kind === 'time' && (
@@ -48,13 +51,14 @@ export function InputField({ field, value, issues, onChange }: Props) {
               onChange(new Date().toISOString())
             }}
           >
-            Now<span className="hidden"> as the value of {name}</span>
+            {t('now')}
+            <span className="hidden"> {t('asValueOf', { name })}</span>
           </button>
         )}
       </div>
       <Control id={id} field={field} value={value} isInvalid={issues.length > 0} onChange={onChange} />
       <small id={`${id}-hint`} className="hint">
-        {[rule, description].filter(Boolean).join('. ')}
+        <Marked text={[rule, description].filter(Boolean).join('. ')} />
       </small>
       <small id={`${id}-issues`} role="status" className="issue">
         {issues.map(({ path, message }) => (path === name ? message : `${path}: ${message}`)).join(' ')}
@@ -70,6 +74,7 @@ interface ControlProps extends Pick<Props, 'field' | 'value' | 'onChange'> {
 
 function Control({ id, field, value, isInvalid, onChange }: ControlProps) {
   const { kind, isRequired, isNullable, isLong, choices } = field
+  const { t } = useTexts()
   const attributes = {
     id,
     'aria-describedby': `${id}-hint ${id}-issues`,
@@ -86,7 +91,7 @@ function Control({ id, field, value, isInvalid, onChange }: ControlProps) {
           onChange(target.value === 'null' && isNullable ? null : target.value || undefined)
         }}
       >
-        <option value="">{isRequired ? 'Select a value' : '(omitted)'}</option>
+        <option value="">{t(isRequired ? 'selectValue' : 'omitted')}</option>
         {isNullable && <option value="null">null</option>}
         {values.map((each) => (
           <option key={String(each)} value={JSON.stringify(each)}>

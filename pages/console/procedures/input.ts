@@ -10,6 +10,24 @@ export type Values = Readonly<Partial<Record<string, string | null>>>
 export type ParsedInput =
   { isValid: true; input: unknown } | { isValid: false; field?: string; reason: string }
 
+/** A problem of an input. */
+export interface Issue {
+  /** The name of the field at the top of the input. */
+  field: string
+  path: string
+  message: string
+}
+
+export const toIssue = ({ path, message }: Pick<Issue, 'path' | 'message'>): Issue => ({
+  field: path.split(/[.[]/, 1)[0] ?? '',
+  path,
+  message,
+})
+
+/** Returns the problem of a text that is no JSON. */
+export const issuesOfJson = (parsed: ParsedInput): readonly Issue[] =>
+  parsed.isValid ? [] : [{ field: parsed.field ?? '', path: parsed.field ?? '', message: parsed.reason }]
+
 /** Parses a JSON text. An empty text is no input. */
 export function parseInput(text: string): ParsedInput {
   if (!text.trim()) return { isValid: true, input: undefined }

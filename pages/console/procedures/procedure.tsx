@@ -1,23 +1,27 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Answer } from './answer.tsx'
-import { CallForm } from './call-form.tsx'
-import { client } from '../client.ts'
+import { useCaller } from '../callers/callers.ts'
+import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { headersOf, lastTags, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
-import { Facts, Reference } from './reference.tsx'
+import { Comparison } from '../requests/comparison.tsx'
+import { About, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
+import { SampleCallForm } from '../callers/sample-call-form.tsx'
 
 /** The detail of a procedure: facts, a form that calls the procedure, the answer, and the same call for other clients. */
 export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
-  const { operation, summary, description, method, path, isStream, resource } = procedure
+  const { operation, isStream, resource } = procedure
   const state = useDraft(procedure)
   const { draft, change, parsed } = state
+  const caller = useCaller(procedure)
+  const { data: overview } = useQuery(overviewQuery)
   const call = useMutation({
     mutationFn: (input: unknown) =>
-      client.procedures.call({ operation, input, caller: draft.caller, headers: headersOf(draft) }),
+      client.procedures.call({ operation, input, caller: caller.caller, headers: headersOf(draft) }),
     onSuccess: ({ headers }) => {
       const tag = headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
       if (tag) lastTags.set(resource, tag)
@@ -29,19 +33,7 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
   }
   return (
     <article className="procedure">
-      <section className="about">
-        <div>
-          <h2>{operation}</h2>
-          <p className="route">
-            <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
-          </p>
-          <p>{summary}</p>
-          {description && description.replace(/\.$/, '') !== summary && (
-            <p className="muted">{description}</p>
-          )}
-        </div>
-        <Facts procedure={procedure} />
-      </section>
+      <About procedure={procedure} />
       <div className="call">
         {isStream ? (
           <section>
@@ -59,12 +51,31 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
             )}
           </section>
         ) : (
-          <CallForm procedure={procedure} state={state} isPending={call.isPending} onRun={run} />
+          <SampleCallForm
+            procedure={procedure}
+            state={state}
+            caller={caller}
+            isPending={call.isPending}
+            onRun={run}
+          />
         )}
         <div className="results">
           <Problem error={call.error} onRetry={run} />
-          {call.data && <Answer result={call.data} />}
-          <SameCall procedure={procedure} draft={draft} parsed={parsed} />
+          {call.data && (
+            <Answer
+              result={call.data}
+              statementsOf={(request) => addressOf('requests', request)}
+              comparisonOf={(request) => <Comparison id={request} />}
+            />
+          )}
+          {overview && (
+            <SameCall
+              origin={overview.origin}
+              procedure={procedure}
+              state={state}
+              isSignedIn={caller.caller.person !== null}
+            />
+          )}
         </div>
       </div>
       <Reference procedure={procedure} />

@@ -1,98 +1,143 @@
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
-import { Code } from '../copy.tsx'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
+import { Code } from '../code/copy.tsx'
+import { Marked } from '../code/marked.tsx'
+import { SchemaTable } from './schema-table.tsx'
+import { type ProcedureMessage, useTexts } from './texts.ts'
 
 const accessTexts = {
-  public: 'Anybody',
-  signedIn: 'Signed-in callers',
-  administrators: 'Administrators',
-} satisfies Record<ProcedureDescription['access'], string>
+  public: 'anybody',
+  signedIn: 'signedInCallers',
+  administrators: 'administrators',
+} satisfies Record<ProcedureDescription['access'], ProcedureMessage>
 
-function scopeText({ access, scope }: ProcedureDescription) {
-  if (scope) return `Access tokens need the scope ${scope}`
-  return access === 'public' ? 'No token needed' : 'No access tokens: only a session'
-}
+/** The units of periods by their lengths in seconds. */
+const units = [
+  { unit: 'day', length: 86_400 },
+  { unit: 'hour', length: 3_600 },
+  { unit: 'minute', length: 60 },
+] as const
 
-/** The names of periods by their lengths in seconds. */
-const periods: Partial<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
-
-function limitText(limit: ProcedureDescription['rateLimit']) {
-  if (!limit) return 'None'
-  const { name, points, duration, by } = limit
-  return `${points} calls per ${periods[duration] ?? `${duration} seconds`} and ${by} (limit ${name})`
-}
-
-/** The access, the limits and the tool of a procedure, in words. */
-export function Facts({ procedure }: { procedure: ProcedureDescription }) {
-  const { access, rateLimit, headers, tool } = procedure
-  return (
-    <dl className="facts">
-      <dt>Access</dt>
-      <dd>{accessTexts[access]}</dd>
-      <dt>Tokens</dt>
-      <dd>{scopeText(procedure)}</dd>
-      <dt>Rate limit</dt>
-      <dd>{limitText(rateLimit)}</dd>
-      {headers.length > 0 && (
-        <>
-          <dt>Headers</dt>
-          <dd>{headers.join(', ')}</dd>
-        </>
-      )}
-      <dt>Tool for agents</dt>
-      <dd>{tool ? <code>{tool}</code> : 'None: agents cannot call this procedure'}</dd>
-    </dl>
+/** Returns a period in the words of a language: `1 hour`. */
+function formatPeriod(seconds: number, language: string) {
+  const { unit, length } = units.find((each) => seconds % each.length === 0) ?? { unit: 'second', length: 1 }
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    seconds / length,
   )
 }
 
-/** The errors and the schemas of a procedure. */
-export function Reference({ procedure }: { procedure: ProcedureDescription }) {
-  const { errors, input, output, isStream } = procedure
+/** The name, the path, the description and the facts of a procedure. */
+export function About({ procedure }: { procedure: ProcedureDescription }) {
+  const { operation, summary, description, method, path } = procedure
   return (
-    <section>
-      <h3>Contract</h3>
-      {errors.length > 0 && (
-        <details open>
-          <summary>Errors ({errors.length})</summary>
-          <div className="scroll" tabIndex={0} role="group" aria-label="Errors">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Code</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Message</th>
-                </tr>
-              </thead>
-              <tbody>
-                {errors.map(({ code, status, message }) => (
-                  <tr key={code}>
-                    <th scope="row">
-                      <code>{code}</code>
-                    </th>
-                    <td>{status}</td>
-                    <td>{message}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </details>
-      )}
-      <Schema name="Input" schema={input} />
-      {isStream ? (
-        <p className="muted">Output: a stream of events</p>
-      ) : (
-        <Schema name="Output" schema={output} />
-      )}
+    <section className="about">
+      <div>
+        <h2>{operation}</h2>
+        <p className="route">
+          <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
+        </p>
+        <p>
+          <Marked text={summary} />
+        </p>
+        {description && description.replace(/\.$/, '') !== summary && (
+          <p className="muted">
+            <Marked text={description} />
+          </p>
+        )}
+      </div>
+      <Facts procedure={procedure} />
     </section>
   )
 }
 
-function Schema({ name, schema }: { name: string; schema: ProcedureDescription['input'] }) {
-  if (!schema) return <p className="muted">{name}: none</p>
+/** The access, the limits and the tool of a procedure, in words. */
+function Facts({ procedure }: { procedure: ProcedureDescription }) {
+  const { access, scope, headers, tool } = procedure
+  const { t } = useTexts()
   return (
-    <details>
-      <summary>{name} (JSON Schema)</summary>
-      <Code text={JSON.stringify(schema, null, 2)} name={`the schema of the ${name.toLowerCase()}`} />
-    </details>
+    <dl className="facts">
+      <dt>{t('access')}</dt>
+      <dd>{t(accessTexts[access])}</dd>
+      <dt>{t('accessTokens')}</dt>
+      <dd>{scope ? t('needsScope', { scope }) : t(access === 'public' ? 'noTokenNeeded' : 'sessionOnly')}</dd>
+      <dt>{t('rateLimit')}</dt>
+      <dd>
+        <Limit limit={procedure.rateLimit} />
+      </dd>
+      {headers.length > 0 && (
+        <>
+          <dt>{t('headers')}</dt>
+          <dd>{headers.join(', ')}</dd>
+        </>
+      )}
+      <dt>{t('agentTool')}</dt>
+      <dd>{tool ? <code>{tool}</code> : t('noAgentTool')}</dd>
+    </dl>
+  )
+}
+
+function Limit({ limit }: { limit: ProcedureDescription['rateLimit'] }) {
+  const { t, language } = useTexts()
+  if (!limit) return t('none')
+  const { name, points, duration, by } = limit
+  const period = formatPeriod(duration, language)
+  return t(by === 'account' ? 'limitByAccount' : 'limitByNetwork', { points, period, name })
+}
+
+/** The errors and the schemas of a procedure. */
+export function Reference({ procedure }: { procedure: ProcedureDescription }) {
+  const { errors, input, output, isStream, example, outputExample } = procedure
+  const { t } = useTexts()
+  return (
+    <section>
+      <h3>{t('contract')}</h3>
+      {input ? (
+        <SchemaTable title={t('input')} schema={input} example={example} />
+      ) : (
+        <p className="muted">{t('noInput')}</p>
+      )}
+      {output ? (
+        <SchemaTable title={t(isStream ? 'event' : 'output')} schema={output} example={outputExample} />
+      ) : (
+        <p className="muted">{t('noOutput')}</p>
+      )}
+      {errors.length > 0 && <Errors errors={errors} />}
+    </section>
+  )
+}
+
+function Errors({ errors }: Pick<ProcedureDescription, 'errors'>) {
+  const { t } = useTexts()
+  return (
+    <>
+      <h4>{t('errors')}</h4>
+      <div className="scroll" tabIndex={0} role="group" aria-label={t('errors')}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t('errorCode')}</th>
+              <th scope="col">{t('errorStatus')}</th>
+              <th scope="col">{t('errorMessage')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {errors.map(({ code, status, message, example }) => (
+              <tr key={code}>
+                <th scope="row">
+                  <code>{code}</code>
+                </th>
+                <td>{status}</td>
+                <td>
+                  <Marked text={message} />
+                  <details>
+                    <summary>{t('errorExample', { code })}</summary>
+                    <Code text={JSON.stringify(example, null, 2)} name={t('errorExample', { code })} />
+                  </details>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   )
 }

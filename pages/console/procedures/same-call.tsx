@@ -1,40 +1,34 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/console/contract.ts'
-import { overviewQuery } from '../client.ts'
-import { Code } from '../copy.tsx'
-import { type Draft, headersOf } from './drafts.ts'
-import type { ParsedInput } from './input.ts'
+import { Code } from '../code/copy.tsx'
+import { type DraftState, headersOf } from './drafts.ts'
 import { Segments } from './segments.tsx'
 import { type Call, needsSession, toCommandLine, toCurl, toMcpCurl, toMcpMessage } from './snippets.ts'
+import { useTexts } from './texts.ts'
 import { toTypeScript } from './typescript-snippet.ts'
 
-const clients = { curl: 'curl', typescript: 'TypeScript', commandLine: 'Command line', mcp: 'MCP' }
-type Client = keyof typeof clients
+type Client = 'curl' | 'typescript' | 'commandLine' | 'mcp'
 
 /** The client that was selected last, so that the choice survives a change of the procedure. */
 let lastClient: Client = 'curl'
 
-interface Props {
-  procedure: ProcedureDescription
-  draft: Draft
-  parsed: ParsedInput
+interface Props extends Pick<Call, 'origin' | 'procedure' | 'isSignedIn'> {
+  state: DraftState
 }
 
 /** The call with its current input as code for other clients. */
-export function SameCall({ procedure, draft, parsed }: Props) {
-  const { data: overview } = useQuery(overviewQuery)
+export function SameCall({ state: { draft, parsed }, procedure, ...call }: Props) {
+  const { t } = useTexts()
   const [client, setClient] = useState(lastClient)
-  if (!overview) return null
+  const clients = { curl: 'curl', typescript: 'TypeScript', commandLine: t('commandLine'), mcp: 'MCP' }
   const { isStream } = procedure
   return (
-    <section aria-label="The same call">
+    <section aria-label={t('sameCall')}>
       <div className="row head">
-        <h3>The same call</h3>
+        <h3>{t('sameCall')}</h3>
         {!isStream && (
           <Segments
-            legend="Client"
+            legend={t('client')}
             options={clients}
             value={client}
             onChange={(value) => {
@@ -47,37 +41,28 @@ export function SameCall({ procedure, draft, parsed }: Props) {
       {parsed.isValid ? (
         <Snippet
           client={isStream ? 'typescript' : client}
-          call={{
-            origin: overview.origin,
-            mcp: overview.mcp,
-            procedure,
-            input: parsed.input,
-            caller: draft.caller,
-            headers: headersOf(draft),
-          }}
+          call={{ ...call, procedure, input: parsed.input, headers: headersOf(draft) }}
         />
       ) : (
-        <p className="muted">The input is not valid JSON.</p>
+        <p className="muted">{t('invalidJson')}</p>
       )}
     </section>
   )
 }
 
 function Snippet({ client, call }: { client: Client; call: Call }) {
-  const isSignedIn = call.caller.person !== null
+  const { t } = useTexts()
   if (client === 'mcp') return <Mcp call={call} />
   if (client === 'commandLine')
     return (
       <>
-        <Code text={toCommandLine(call)} name="the command" />
+        <Code text={toCommandLine(call)} name={t('commandLine')} language="shell" />
         {needsSession(call.procedure) ? (
-          <p className="muted">
-            The command line has an access token, and this procedure accepts only a session.
-          </p>
+          <p className="muted">{t('onlySession')}</p>
         ) : (
-          isSignedIn && (
+          call.isSignedIn && (
             <p className="muted">
-              Once before: <code>npx tallystick login</code>
+              {t('onceBefore')} <code>npx tallystick login</code>
             </p>
           )
         )}
@@ -86,37 +71,36 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
   return (
     <>
       {client === 'curl' ? (
-        <Code text={toCurl(call)} name="the command for curl" />
+        <Code text={toCurl(call)} name="curl" language="shell" />
       ) : (
-        <Code text={toTypeScript(call)} name="the code" />
+        <Code text={toTypeScript(call)} name="TypeScript" language="typescript" />
       )}
-      {isSignedIn && <CredentialHint isSession={needsSession(call.procedure)} />}
+      {call.isSignedIn && <CredentialHint isSession={needsSession(call.procedure)} />}
     </>
   )
 }
 
-const CredentialHint = ({ isSession }: { isSession: boolean }) =>
-  isSession ? (
+function CredentialHint({ isSession }: { isSession: boolean }) {
+  const { t } = useTexts()
+  if (isSession) return <p className="muted">{t('cookieHint')}</p>
+  return (
     <p className="muted">
-      <code>COOKIE</code> is the session cookie of the browser: this procedure accepts no access token.
-    </p>
-  ) : (
-    <p className="muted">
-      <code>TOKEN</code> is an access token:{' '}
-      <code>npx tallystick create-token --label Script --scope &quot;read write&quot;</code>
+      {t('tokenHint')} <code>npx tallystick create-token --label Script --scope &quot;read write&quot;</code>
     </p>
   )
+}
 
 function Mcp({ call }: { call: Call }) {
+  const { t } = useTexts()
   const message = toMcpMessage(call)
-  if (!message) return <p className="muted">Agents cannot call this procedure.</p>
+  if (!message) return <p className="muted">{t('noAgents')}</p>
   return (
     <>
-      <Code text={JSON.stringify(message, null, 2)} name="the message of an agent" />
-      <Code text={toMcpCurl(call)} name="the message for curl" />
-      {call.caller.person !== null && (
+      <Code text={JSON.stringify(message, null, 2)} name="MCP" />
+      <Code text={toMcpCurl(call)} name="MCP, curl" language="shell" />
+      {call.isSignedIn && (
         <p className="muted">
-          <code>AGENT</code> is an access token for agents:{' '}
+          {t('agentHint')}{' '}
           <code>npx tallystick create-token --label Agent --scope &quot;read write&quot; --for mcp</code>
         </p>
       )}

@@ -22,8 +22,11 @@ const LONG = 1000
 export const isRecord = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the fields of the schema of an object. Returns undefined if a form cannot show the schema. */
-export function fieldsOf(schema: Schema | null): Field[] | undefined {
+/**
+ * Returns the fields of the schema of an object: the parameters of the path first, and then the required fields. Returns undefined
+ * if a form cannot show the schema.
+ */
+export function fieldsOf(schema: Schema | null, path: string): Field[] | undefined {
   if (!schema) return []
   const { type, properties = {}, required, anyOf, oneOf, allOf } = schema
   if (type !== 'object' || !isRecord(properties) || anyOf || oneOf || allOf) return undefined
@@ -31,8 +34,12 @@ export function fieldsOf(schema: Schema | null): Field[] | undefined {
   const fields = Object.entries(properties).map(([name, property]) =>
     fieldOf(name, isRecord(property) ? property : {}, names.includes(name)),
   )
-  // Required fields first.
-  return fields.sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
+  const rankOf = ({ name, isRequired }: Field) => {
+    const index = parameters.indexOf(name)
+    return index >= 0 ? index - parameters.length : Number(!isRequired)
+  }
+  const parameters = [...path.matchAll(/\{\+?([^}]+)\}/g)].map(([, name = '']) => name)
+  return fields.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
 /** Returns the examples of the required properties. Returns undefined without such an example. */

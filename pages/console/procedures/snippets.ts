@@ -1,15 +1,13 @@
-import type { CallerChoice, ProcedureDescription } from '../../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { isRecord } from './schema.ts'
 
-/** A call, as the console makes the call. */
+/** A call, as the page makes the call. */
 export interface Call {
   /** The origin of the service. */
   origin: string
-  /** The address for agents. */
-  mcp: string
   procedure: ProcedureDescription
   input: unknown
-  caller: CallerChoice
+  isSignedIn: boolean
   /** Further headers of the request, with names in lower case. */
   headers: Readonly<Record<string, string>>
 }
@@ -21,8 +19,8 @@ export const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`
 export const needsSession = ({ access, scope }: ProcedureDescription) => access !== 'public' && scope === null
 
 /** Returns the header with the credential, for a shell that has the credential in a variable. */
-function credentialOf({ caller, procedure }: Call) {
-  if (caller.person === null) return []
+function credentialOf({ isSignedIn, procedure }: Call) {
+  if (!isSignedIn) return []
   return needsSession(procedure) ? ['-H "cookie: $COOKIE"'] : ['-H "authorization: Bearer $TOKEN"']
 }
 
@@ -44,7 +42,7 @@ export function toCurl(call: Call) {
 }
 
 /** Divides an input into the parts of a request: parameters of the path, and the query of GET or the body. */
-function toRequest({ method, path }: ProcedureDescription, input: unknown) {
+export function toRequest({ method, path }: ProcedureDescription, input: unknown) {
   if (!isRecord(input)) return { path, query: '', body: method === 'GET' ? undefined : input }
   const used = new Set<string>()
   const filled = path.replace(/\{\+?([^}]+)\}/g, (placeholder, name: string) => {
@@ -85,8 +83,8 @@ export function toMcpMessage({ procedure: { tool }, input }: Call) {
 /** Returns the message of an agent for curl. */
 export const toMcpCurl = (call: Call) =>
   [
-    `curl ${quote(call.mcp)}`,
-    ...(call.caller.person === null ? [] : ['-H "authorization: Bearer $AGENT"']),
+    `curl ${quote(`${call.origin}/mcp`)}`,
+    ...(call.isSignedIn ? ['-H "authorization: Bearer $AGENT"'] : []),
     `-H ${quote('content-type: application/json')}`,
     `-H ${quote('accept: application/json, text/event-stream')}`,
     `-d ${quote(JSON.stringify(toMcpMessage(call)))}`,

@@ -43,8 +43,8 @@ function resultOf(invocation: string, errors: Call['procedure']['errors']) {
   ]
 }
 
-function credentialOf({ caller, procedure }: Call) {
-  if (caller.person === null) return undefined
+function credentialOf({ isSignedIn, procedure }: Call) {
+  if (!isSignedIn) return undefined
   return needsSession(procedure)
     ? "{ cookie: process.env.COOKIE ?? '' }"
     : '{ authorization: `Bearer ${process.env.TOKEN}` }'

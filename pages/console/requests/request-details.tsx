@@ -1,13 +1,16 @@
 import { useEffect, useRef } from 'react'
 
 import type { RecordedError, RecordedRequest } from '../../../engine/console/requests-contract.ts'
-import { Code, Copy, prettyJson } from '../copy.tsx'
+import { Code, Copy, prettyJson } from '../code/copy.tsx'
 import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
 import { formatDate, formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
+import { Comparison } from './comparison.tsx'
+import { nameOf } from './recording.ts'
 import { RunAgain } from './run-again.tsx'
-import { Bar, Waterfall } from './waterfall.tsx'
+import { Statements } from './statements.tsx'
+import { Waterfall } from './waterfall.tsx'
 
 /** The details of a request. The heading receives the focus. */
 export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {
@@ -67,6 +70,7 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       </dl>
       <RunAgain request={request} />
       <Waterfall request={request} />
+      <Comparison id={nameOf(request)} />
       {calls.map((call, index) => (
         <Call key={`${id} ${index}`} call={call} isFailure={isJob || (status !== null && status >= 500)} />
       ))}
@@ -120,7 +124,7 @@ function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolea
           <SourceLink position={position} /> <EditorSelect />
         </p>
       )}
-      {statement && <Code text={statement} name="the failed statement" />}
+      {statement && <Code text={statement} name="the failed statement" language="sql" />}
       {stack && (
         <details open={isFailure}>
           <summary>Stack</summary>
@@ -133,34 +137,6 @@ function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolea
           <Failure error={cause} isFailure={isFailure} />
         </>
       )}
-    </>
-  )
-}
-
-function Statements({ request }: { request: RecordedRequest }) {
-  const { statements, statementCount, databaseTime, duration: total } = request
-  if (statementCount === 0) return <p className="muted">No statements.</p>
-  return (
-    <>
-      <h4>
-        {statementCount} {statementCount === 1 ? 'statement' : 'statements'}, {formatDuration(databaseTime)}
-      </h4>
-      {statements.length < statementCount && (
-        <p className="muted">The console has recorded the first {statements.length}.</p>
-      )}
-      <ol className="statements">
-        {statements.map(({ name, text, start, duration, failed }, index) => (
-          <li key={index}>
-            <p className="row">
-              <strong className="grow">{name}</strong>
-              {failed && <span className="status failed">failed</span>}
-              <span>{formatDuration(duration)}</span>
-            </p>
-            <Bar span={{ start, duration }} total={total} />
-            <Code text={text} name="the statement" />
-          </li>
-        ))}
-      </ol>
     </>
   )
 }

@@ -4,7 +4,9 @@ import type { Overview } from '../../../engine/console/contract.ts'
 import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
 import { overviewQuery, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
+import { chooseCaller } from '../callers/callers.ts'
 import { fillDraft } from '../procedures/drafts.ts'
+import { setOriginal } from './comparison.tsx'
 
 /** Returns the caller, if the person of the request is a sample person with a session. */
 function callerOf({ person, app }: RecordedRequest, people: Overview['people']) {
@@ -12,7 +14,7 @@ function callerOf({ person, app }: RecordedRequest, people: Overview['people']) 
   return found && app === null ? { person: found.person, scopes: null } : undefined
 }
 
-/** A link that opens the form of the procedure with the input of the request. Without an effect until the form is sent. */
+/** A link that opens the form of the procedure with the input of the request, and asks before it replaces a draft. */
 export function RunAgain({ request }: { request: RecordedRequest }) {
   const { data: overview } = useQuery(overviewQuery)
   const { data: procedures } = useQuery(proceduresQuery)
@@ -23,8 +25,14 @@ export function RunAgain({ request }: { request: RecordedRequest }) {
     <p>
       <a
         href={addressOf('procedures', procedure.operation)}
-        onClick={() => {
-          fillDraft(procedure, call.input, callerOf(request, overview.people))
+        onClick={(event) => {
+          const isFilled = fillDraft(procedure, call.input, () =>
+            confirm(`The form of ${procedure.operation} has a draft that was not sent. Replace the draft?`),
+          )
+          if (isFilled) {
+            chooseCaller(procedure, callerOf(request, overview.people))
+            setOriginal(request)
+          } else event.preventDefault()
         }}
       >
         Run again

@@ -2,18 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 import { client } from '../client.ts'
-import type { ParsedInput } from './input.ts'
+import { type Issue, issuesOfJson, toIssue, type ParsedInput } from '../procedures/input.ts'
 
 /** Time without a further change before an input is validated, in milliseconds. */
 const DELAY = 300
-
-/** A problem of an input. */
-export interface Issue {
-  /** The name of the field at the top of the input. */
-  field: string
-  path: string
-  message: string
-}
 
 /** Returns the problems of an input: of its JSON at once, and of its values after a validation by the service. */
 export function useIssues(operation: string, parsed: ParsedInput, isShown: boolean): readonly Issue[] {
@@ -28,15 +20,7 @@ export function useIssues(operation: string, parsed: ParsedInput, isShown: boole
     staleTime: Infinity,
   })
   if (!isShown) return []
-  if (!parsed.isValid) {
-    const { field = '', reason } = parsed
-    return [{ field, path: field, message: reason }]
-  }
-  return (data?.issues ?? []).map(({ path, message }) => ({
-    field: path.split(/[.[]/, 1)[0] ?? '',
-    path,
-    message,
-  }))
+  return parsed.isValid ? (data?.issues ?? []).map(toIssue) : issuesOfJson(parsed)
 }
 
 function useDelayed(text: string) {

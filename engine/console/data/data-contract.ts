@@ -1,0 +1,109 @@
+import { oc } from '@orpc/contract'
+import { z } from 'zod'
+
+import { LAST_PAGE, MAX_FILTERS, MAX_KEY, MAX_TEXT } from '../bounds.ts'
+
+// The tables of the database, for the view Data.
+
+const Column = z.object({
+  name: z.string(),
+  type: z.string(),
+  /** Whether the values are secrets, which are never selected. */
+  isHidden: z.boolean(),
+  /** The table and the column that the values refer to: by a foreign key, or as the ids of accounts. */
+  references: z.object({ table: z.string(), column: z.string() }).nullable(),
+})
+
+const Table = z.object({
+  name: z.string(),
+  /** An estimate. Null if the database has no statistics yet. */
+  rowEstimate: z.number().nullable(),
+  columns: z.array(Column),
+  /** Whether the whole table is secret. */
+  isHidden: z.boolean(),
+  /** The columns of the primary key, which names a row. Empty without a key, and for a hidden key. */
+  key: z.array(z.string()),
+})
+export type Table = z.infer<typeof Table>
+
+const Filter = z.object({
+  column: z.string().max(63),
+  /** `is`: the whole value. `contains`: a part of the value, in any case. */
+  operator: z.enum(['is', 'contains']),
+  value: z
+    .string()
+    .max(MAX_TEXT)
+    .regex(/^[^\0]*$/, 'Must have no NUL'),
+})
+export type Filter = z.infer<typeof Filter>
+
+const RowsRequest = z.object({
+  table: z.string().max(63),
+  filters: z.array(Filter).max(MAX_FILTERS),
+  /** From 0. */
+  page: z.int().min(0).max(LAST_PAGE),
+  /** By default, the highest primary keys first. */
+  sort: z.object({ column: z.string().max(63), isDescending: z.boolean() }).optional(),
+})
+export type RowsRequest = z.infer<typeof RowsRequest>
+
+const Rows = z.object({
+  columns: z.array(z.string()),
+  /** The values as PostgreSQL writes them, cut at a limit. */
+  rows: z.array(z.array(z.string().nullable())),
+  hasMore: z.boolean(),
+  /** The number of rows, up to a limit. Null for several pages with filters, whose count could read the whole table. */
+  total: z.number().nullable(),
+})
+export type Rows = z.infer<typeof Rows>
+
+const RowRequest = z.object({
+  table: z.string().max(63),
+  /** The values of the primary key, in the order of `Table.key`. */
+  key: z
+    .array(
+      z
+        .string()
+        .max(MAX_KEY)
+        .regex(/^[^\0]*$/, 'Must have no NUL'),
+    )
+    .min(1)
+    .max(32),
+})
+export type RowRequest = z.infer<typeof RowRequest>
+
+const Row = z.object({
+  values: z.array(
+    z.object({
+      column: z.string(),
+      value: z.string().nullable(),
+      /** Whether the value is longer than the limit. */
+      isCut: z.boolean(),
+    }),
+  ),
+  /** The rows that refer to this row, by table and column. */
+  referrers: z.array(
+    z.object({
+      table: z.string(),
+      column: z.string(),
+      /** The value that the rows have. */
+      value: z.string(),
+      /** The number of the rows, up to a limit. Null if the database needs too long. */
+      count: z.number().nullable(),
+    }),
+  ),
+})
+export type Row = z.infer<typeof Row>
+
+const procedure = oc.errors({ NOT_FOUND: {} })
+
+export const dataContract = {
+  tables: procedure.output(z.array(Table)),
+  rows: procedure.input(RowsRequest).output(Rows),
+  /** One row with its whole values, and the rows of other tables that refer to the row. */
+  row: procedure.input(RowRequest).output(Row),
+  /** Adds the sample data of all resources. Skips data that exists. */
+  addSamples: procedure.output(z.object({ message: z.string() })),
+  /** Deletes the sample accounts with all their rows, and adds the sample data again. */
+  resetSamples: procedure.output(z.object({ message: z.string() })),
+}

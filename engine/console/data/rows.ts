@@ -1,0 +1,146 @@
+import { ORPCError } from '@orpc/server'
+
+import * as catalogue from '../../db/catalogue.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { isDataException } from '../../db/errors.ts'
+import { MAX_KEY, MAX_REFERRERS, MAX_TOTAL, MAX_VALUE, MAX_WHOLE, PAGE_SIZE } from '../bounds.ts'
+import type { Row, RowRequest, Rows, RowsRequest, Table } from './data-contract.ts'
+import { isSecretName, withoutSecretFields } from '../redaction.ts'
+
+/** Tables of the engine with secrets: sign-in codes, state and keys of OAuth, and stored answers. */
+const SECRET_TABLES = ['verifications', 'oauth_records', 'device_codes', 'idempotency']
+
+/** Columns with the ids of accounts that are no foreign keys, so that they survive the account. */
+const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  audit: ['actor', 'subject'],
+  sessions: ['impersonated_by'],
+}
+
+/** Adds to a table which parts the console never selects. */
+function describe({ key, schema: _schema, ...table }: catalogue.CatalogueTable): Table {
+  const isHidden = SECRET_TABLES.includes(table.name)
+  const accounts = ACCOUNT_COLUMNS[table.name] ?? []
+  const columns = table.columns.map(({ isBinary, ...column }) => ({
+    ...column,
+    references: accounts.includes(column.name) ? { table: 'users', column: 'id' } : column.references,
+    isHidden: isHidden || isBinary || isSecretName(column.name),
+  }))
+  const isKeyHidden = columns.some(({ name, isHidden }) => isHidden && key.includes(name))
+  return { ...table, isHidden, columns, key: isKeyHidden ? [] : key }
+}
+
+export const listTables = (db: Database): Promise<Table[]> =>
+  catalogue.readOnly(db, async (tx) => (await catalogue.listTables(tx)).map(describe))
+
+/** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
+export const listRows = (db: Database, { table: name, filters, page, sort }: RowsRequest): Promise<Rows> =>
+  catalogue.readOnly(db, async (tx) => {
+    const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
+    const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
+    // A filter on a hidden column, and its order, would tell the values of the column.
+    const hidden = [...filters, ...(sort ? [sort] : [])].find(({ column }) =>
+      visible.every(({ name }) => name !== column),
+    )
+    if (!table || visible.length === 0 || hidden)
+      throw new ORPCError('NOT_FOUND', {
+        message: `${[name, hidden?.column].filter(Boolean).join('.')} does not exist, or is not shown`,
+      })
+    const rows = await catalogue.listRows(tx, {
+      table,
+      // A part of a JSON value could not be parsed to remove its secrets.
+      columns: visible.map(({ name, type }) => ({ name, maxLength: isJson(type) ? MAX_WHOLE : MAX_VALUE })),
+      conditions: filters,
+      sort,
+      // One row more than a page, for `hasMore`.
+      limit: PAGE_SIZE + 1,
+      offset: page * PAGE_SIZE,
+    })
+    const hasMore = rows.length > PAGE_SIZE
+    // A count with filters could read the whole table.
+    const count = () => (filters.length === 0 ? catalogue.countRows(tx, table, MAX_TOTAL) : null)
+    return {
+      columns: visible.map(({ name }) => name),
+      rows: rows
+        .slice(0, PAGE_SIZE)
+        .map((row) =>
+          row.map((value, index) => (isJson(visible[index]?.type) ? showJson(value, MAX_VALUE) : value)),
+        ),
+      hasMore,
+      total: page === 0 && !hasMore ? rows.length : await count(),
+    }
+  })
+
+/** Returns a row with its whole values. Throws NOT_FOUND for a table, a row or a key that is not shown. */
+export async function getRow(db: Database, { table: name, key }: RowRequest): Promise<Row> {
+  const tables = await catalogue.readOnly(db, catalogue.listTables)
+  const table = tables.find((each) => each.name === name)
+  const described = table && describe(table)
+  const notFound = () => new ORPCError('NOT_FOUND', { message: `${name} has no row ${key.join(', ')}` })
+  if (!table || !described || described.key.length === 0 || described.key.length !== key.length)
+    throw notFound()
+  const columns = described.columns.filter(({ isHidden }) => !isHidden)
+  const [row] = await catalogue
+    .readOnly(db, (tx) =>
+      catalogue.listRows(tx, {
+        table,
+        // One character more than is shown tells that a value is cut.
+        columns: columns.map(({ name }) => ({ name, maxLength: MAX_WHOLE + 1 })),
+        conditions: described.key.map((column, index) => ({
+          column,
+          operator: 'equals',
+          value: key[index] ?? '',
+        })),
+        limit: 1,
+        offset: 0,
+      }),
+    )
+    .catch((error: unknown) => {
+      if (isDataException(error)) return []
+      throw error
+    })
+  if (!row) throw notFound()
+  const valueOf = (column: string) => row[columns.findIndex(({ name }) => name === column)] ?? null
+  return {
+    values: columns.map(({ name: column, type }) => {
+      const value = valueOf(column)
+      const isCut = (value?.length ?? 0) > MAX_WHOLE
+      return {
+        column,
+        value: isJson(type) ? showJson(value, MAX_WHOLE) : (value?.slice(0, MAX_WHOLE) ?? null),
+        isCut,
+      }
+    }),
+    referrers: await countReferrers(db, tables, name, valueOf),
+  }
+}
+
+/** Counts the rows that refer to a row of a table, by each column that refers to the table. */
+async function countReferrers(
+  db: Database,
+  tables: readonly catalogue.CatalogueTable[],
+  name: string,
+  valueOf: (column: string) => string | null,
+) {
+  const referrers: Row['referrers'] = []
+  for (const table of tables)
+    for (const { name: column, references, isHidden } of describe(table).columns) {
+      const value = references?.table === name && !isHidden ? valueOf(references.column) : null
+      if (value === null || value.length > MAX_KEY) continue
+      const conditions = [{ column, operator: 'equals', value }] as const
+      // A column without an index can need too long.
+      const count = await catalogue
+        .readOnly(db, (tx) => catalogue.countRows(tx, table, MAX_REFERRERS, conditions), '1s')
+        .catch(() => null)
+      referrers.push({ table: table.name, column, value, count })
+    }
+  return referrers
+}
+
+const isJson = (type = '') => type === 'json' || type === 'jsonb'
+
+function showJson(text: string | null, maxLength: number) {
+  if (text === null) return null
+  return text.length < MAX_WHOLE
+    ? (withoutSecretFields(text)?.slice(0, maxLength) ?? null)
+    : '(too long to search for secrets)'
+}

@@ -1,0 +1,14 @@
+import type { App } from '../app/resource.ts'
+import { createInfo, listTags } from './document.ts'
+import type { ReferenceDocument } from './procedure-description.ts'
+import { describeProcedures } from './procedures.ts'
+
+/**
+ * Creates the document of the reference page at `/docs`. Public: contains only what the OpenAPI document or the contract says
+ * (test/reference-document.test.ts).
+ */
+export const createReference = (app: App, baseUrl: string): ReferenceDocument => ({
+  info: createInfo(app, baseUrl),
+  tags: listTags(app),
+  procedures: describeProcedures(app.contract),
+})

@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ComponentProps } from 'react'
+
+import { overviewQuery } from '../client.ts'
+import { CallForm } from '../procedures/call-form.tsx'
+import { CallerSelect } from './caller-select.tsx'
+import type { useCaller } from './callers.ts'
+import { useIssues } from './issues.ts'
+
+interface Props extends Omit<ComponentProps<typeof CallForm>, 'issues' | 'children'> {
+  caller: ReturnType<typeof useCaller>
+}
+
+/** The form that calls a procedure as a sample person. The service validates the input while a person types. */
+export function SampleCallForm({ caller: { caller, choose }, ...form }: Props) {
+  const { data: overview } = useQuery(overviewQuery)
+  const { draft, parsed } = form.state
+  const issues = useIssues(form.procedure.operation, parsed, draft.isEdited)
+  return (
+    <CallForm {...form} issues={issues}>
+      <CallerSelect people={overview?.people ?? []} value={caller} onChange={choose} />
+    </CallForm>
+  )
+}

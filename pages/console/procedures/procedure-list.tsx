@@ -1,0 +1,124 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
+import { Marked } from '../code/marked.tsx'
+import { useTexts } from './texts.ts'
+
+/** Whether the procedure contains every word of the search. */
+function matches({ operation, path, summary, method }: ProcedureDescription, search: string) {
+  const text = `${operation} ${method} ${path} ${summary}`.toLowerCase()
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+interface Props {
+  procedures: readonly ProcedureDescription[]
+  /** The selected procedure. Empty for none. */
+  operation: string
+  addressOf: (operation: string) => string
+  /** Links before the procedures. */
+  children?: ReactNode
+}
+
+/** The procedures by resource, with a search. Enter opens the first found procedure, and the key `/` focuses the search. */
+export function ProcedureList({ procedures, operation, addressOf, children }: Props) {
+  const { t } = useTexts()
+  const [search, setSearch] = useState('')
+  const input = useSlashKey()
+  const list = useRef<HTMLElement>(null)
+  const found = procedures.filter((procedure) => matches(procedure, search.trim()))
+  const [first] = found
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [operation])
+  const resources = [...new Set(found.map(({ resource }) => resource))]
+  return (
+    <section className="list" ref={list}>
+      <h2>{t('procedures')}</h2>
+      <form
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (first) location.hash = addressOf(first.operation)
+        }}
+      >
+        <input
+          ref={input}
+          type="search"
+          aria-label={t('searchProcedures')}
+          aria-keyshortcuts="/"
+          placeholder={`${t('searchProcedures')}   /`}
+          autoComplete="off"
+          spellCheck={false}
+          value={search}
+          onChange={({ target }) => {
+            setSearch(target.value)
+          }}
+        />
+      </form>
+      <p role="status" className={search ? 'muted' : 'hidden'}>
+        {search && t('foundProcedures', { count: found.length, total: procedures.length })}
+      </p>
+      {children}
+      {resources.map((resource) => (
+        <div key={resource}>
+          <h3>{resource}</h3>
+          <ul>
+            {found
+              .filter((procedure) => procedure.resource === resource)
+              .map((procedure) => (
+                <Entry
+                  key={procedure.operation}
+                  procedure={procedure}
+                  href={addressOf(procedure.operation)}
+                  isCurrent={procedure.operation === operation}
+                />
+              ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  )
+}
+
+interface EntryProps {
+  procedure: ProcedureDescription
+  href: string
+  isCurrent: boolean
+}
+
+function Entry({ procedure, href, isCurrent }: EntryProps) {
+  const { operation, method, summary } = procedure
+  return (
+    <li>
+      <a href={href} aria-current={isCurrent ? 'true' : undefined}>
+        <span className={`method ${method.toLowerCase()}`}>{method}</span>
+        <span className="name">{operation}</span>
+        <small>
+          <Marked text={summary} />
+        </small>
+      </a>
+    </li>
+  )
+}
+
+/** Returns a ref for the field that the key `/` focuses. */
+function useSlashKey() {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const handle = (event: KeyboardEvent) => {
+      const isTyping =
+        event.target instanceof HTMLElement && event.target.closest('input, textarea, select') !== null
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      input.current?.focus()
+    }
+    addEventListener('keydown', handle)
+    return () => {
+      removeEventListener('keydown', handle)
+    }
+  }, [])
+  return input
+}

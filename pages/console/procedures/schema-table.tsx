@@ -1,0 +1,133 @@
+import { Code } from '../code/copy.tsx'
+import { Marked } from '../code/marked.tsx'
+import { type Bounds, hasBounds, objectsOf, type SchemaField, typeOf } from './schema-fields.ts'
+import { useTexts } from './texts.ts'
+
+interface Props {
+  /** The heading: `Input`. */
+  title: string
+  schema: Record<string, unknown>
+  example: unknown
+}
+
+/** A schema as tables of fields, with an example and the JSON Schema. */
+export function SchemaTable({ title, schema, example }: Props) {
+  const { t } = useTexts()
+  const objects = objectsOf(schema)
+  return (
+    <div className="schema">
+      <h4>{title}</h4>
+      <p className="muted">
+        <code>{typeOf(schema)}</code>
+      </p>
+      {objects.map((fields, index) => (
+        <Fields key={index} fields={fields} label={t('fieldsOf', { name: title })} />
+      ))}
+      {example !== undefined && (
+        <details>
+          <summary>{t('example')}</summary>
+          <Code text={JSON.stringify(example, null, 2)} name={`${t('example')}: ${title}`} />
+        </details>
+      )}
+      <details>
+        <summary>JSON Schema</summary>
+        <Code text={JSON.stringify(schema, null, 2)} name={`JSON Schema: ${title}`} />
+      </details>
+    </div>
+  )
+}
+
+/** Leaves out the columns in which no field has a text. */
+function Fields({ fields, label }: { fields: readonly SchemaField[]; label: string }) {
+  const { t } = useTexts()
+  const columns = {
+    bounds: fields.some(hasBounds),
+    description: fields.some(({ description }) => description),
+  }
+  return (
+    <div className="scroll" tabIndex={0} role="group" aria-label={label}>
+      <table className="fields">
+        <thead>
+          <tr>
+            <th scope="col">{t('field')}</th>
+            <th scope="col">{t('type')}</th>
+            {columns.bounds && <th scope="col">{t('bounds')}</th>}
+            {columns.description && <th scope="col">{t('meaning')}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map((field) => (
+            <Row key={field.name} field={field} columns={columns} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface RowProps {
+  field: SchemaField
+  columns: { bounds: boolean; description: boolean }
+}
+
+function Row({ field, columns }: RowProps) {
+  const { t } = useTexts()
+  const { name, type, isRequired, bounds, description, objects } = field
+  const label = t('fieldsOf', { name })
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <code>{name}</code>
+          {isRequired && <small className="required"> {t('required')}</small>}
+        </th>
+        <td>
+          <code>{type}</code>
+        </td>
+        {columns.bounds && (
+          <td>
+            <BoundTexts bounds={bounds} />
+          </td>
+        )}
+        {columns.description && (
+          <td>
+            <Marked text={description} />
+          </td>
+        )}
+      </tr>
+      {objects.length > 0 && (
+        <tr>
+          <td colSpan={4} className="nested">
+            <details>
+              <summary>{label}</summary>
+              {objects.map((fields, index) => (
+                <Fields key={index} fields={fields} label={label} />
+              ))}
+            </details>
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+function BoundTexts({ bounds: { characters, items, value, pattern, initial } }: { bounds: Bounds }) {
+  const { t } = useTexts()
+  const words = [
+    value,
+    characters && t('characters', { range: characters }),
+    items && t('items', { range: items }),
+    initial && t('defaultValue', { value: initial }),
+  ].filter(Boolean)
+  return (
+    <>
+      {words.join(', ')}
+      {pattern && (
+        <>
+          {words.length > 0 && ', '}
+          <code>{pattern}</code>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+import { useMutation } from '@tanstack/react-query'
+
+import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import { client } from '../client.ts'
+import { Code } from '../code/copy.tsx'
+import { formatDuration } from '../format.ts'
+import { Problem } from '../problem.tsx'
+import { Bar } from './waterfall.tsx'
+
+/** The statements of a request, each with its part of the time, and its plan on demand. */
+export function Statements({ request }: { request: RecordedRequest }) {
+  const { statements, statementCount, databaseTime, duration: total } = request
+  if (statementCount === 0) return <p className="muted">No statements.</p>
+  return (
+    <>
+      <h4>
+        {statementCount} {statementCount === 1 ? 'statement' : 'statements'}, {formatDuration(databaseTime)}
+      </h4>
+      {statements.length < statementCount && (
+        <p className="muted">The console has recorded the first {statements.length}.</p>
+      )}
+      <ol className="statements">
+        {statements.map(({ id, name, text, start, duration, failed }) => (
+          <li key={id}>
+            <p className="row">
+              <strong className="grow">{name}</strong>
+              {failed && <span className="status failed">failed</span>}
+              <span>{formatDuration(duration)}</span>
+            </p>
+            <Bar span={{ start, duration }} total={total} />
+            <Code text={text} name="the statement" language="sql" />
+            <StatementPlan id={id} name={name} />
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+/** A button that shows how PostgreSQL executes a statement, without its values. */
+function StatementPlan({ id, name }: { id: string; name: string }) {
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () => client.statements.explain({ id }),
+  })
+  const run = () => {
+    mutate()
+  }
+  return (
+    <>
+      {!data && (
+        <button type="button" className="secondary small" aria-busy={isPending} onClick={run}>
+          Explain<span className="hidden"> {name}</span>
+        </button>
+      )}
+      <Problem error={error} onRetry={run} />
+      <div role="status">
+        {data?.reason && <p className="muted">PostgreSQL has no plan: {data.reason}</p>}
+        {data?.text && (
+          <>
+            <p className="caption">Plan for any values, with estimates. The statement was not executed.</p>
+            <Code text={data.text} name="the plan" />
+          </>
+        )}
+      </div>
+    </>
+  )
+}

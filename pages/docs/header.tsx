@@ -1,0 +1,90 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { sessionQuery, signOut } from '../../engine/dev/page/auth.ts'
+import { LanguageSelect } from '../../engine/dev/page/components/language-select.tsx'
+import { useAppLanguage } from '../../engine/dev/page/language.tsx'
+import { announceSession } from '../../engine/dev/page/session-changes.ts'
+import { SignInDialog } from './sign-in-dialog.tsx'
+import { useReferenceTexts } from './texts.ts'
+
+/** The name of the application, the language, and the session of the browser. */
+export function Header({ name }: { name: string }) {
+  const { t, language } = useReferenceTexts()
+  const { choose } = useAppLanguage()
+  return (
+    <header>
+      <a
+        className="skip"
+        href="#content"
+        onClick={(event) => {
+          event.preventDefault()
+          document.getElementById('content')?.focus()
+        }}
+      >
+        {t('skipToContent')}
+      </a>
+      <div className="bar">
+        <h1>
+          <a href="/">{name}</a> <mark>{t('reference')}</mark>
+        </h1>
+        <p className="links">
+          <a href="/api/openapi.json">{t('document')}</a>
+        </p>
+        <Session />
+        <LanguageSelect label={t('language')} language={language} onLanguage={choose} />
+      </div>
+    </header>
+  )
+}
+
+/** Signs in and out. After a sign-out, the page loads again, so that no answers of the last person remain. */
+function Session() {
+  const { t } = useReferenceTexts()
+  const { data: session } = useQuery(sessionQuery)
+  const [isOpen, setOpen] = useState(false)
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => {
+      announceSession()
+      location.reload()
+    },
+  })
+  return (
+    <div className="session">
+      <p role="status">
+        {session && t('signedInAs', { email: session.user.email })}
+        {session === null && t('notSignedIn')}
+      </p>
+      {session ? (
+        <button
+          type="button"
+          className="secondary"
+          aria-busy={leave.isPending}
+          onClick={() => {
+            leave.mutate()
+          }}
+        >
+          {t('signOut')}
+        </button>
+      ) : (
+        <button
+          type="button"
+          className="secondary"
+          onClick={() => {
+            setOpen(true)
+          }}
+        >
+          {t('signIn')}
+        </button>
+      )}
+      {isOpen && !session && (
+        <SignInDialog
+          onClose={() => {
+            setOpen(false)
+          }}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,130 @@
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+
+import { Confirm } from '../../engine/dev/page/components/confirm.tsx'
+import type { ProcedureDescription } from '../../engine/openapi/procedure-description.ts'
+import { Answer } from '../console/procedures/answer.tsx'
+import { CallForm } from '../console/procedures/call-form.tsx'
+import { type DraftState, headersOf, lastTags, useDraft } from '../console/procedures/drafts.ts'
+import { issuesOfJson, toIssue } from '../console/procedures/input.ts'
+import { About, Reference } from '../console/procedures/reference.tsx'
+import { SameCall } from '../console/procedures/same-call.tsx'
+import { callProcedure, isRead, issuesIn } from './call.ts'
+import { CredentialFields, useCredential } from './credential.tsx'
+import { useReferenceTexts } from './texts.ts'
+
+interface Props {
+  /** The origin of the service. */
+  origin: string
+  procedure: ProcedureDescription
+}
+
+/** A procedure: facts, the same call for several clients, a form that opens on demand, and the contract. */
+export function Procedure({ origin, procedure }: Props) {
+  const { t } = useReferenceTexts()
+  const state = useDraft(procedure)
+  const [isOpen, setOpen] = useState(false)
+  const sameCall = (
+    <SameCall
+      origin={origin}
+      procedure={procedure}
+      state={state}
+      isSignedIn={procedure.access !== 'public'}
+    />
+  )
+  return (
+    <article className="procedure">
+      <About procedure={procedure} />
+      {isOpen ? (
+        <Trial procedure={procedure} state={state}>
+          {sameCall}
+        </Trial>
+      ) : (
+        <>
+          {procedure.isStream ? (
+            <p className="muted">{t('streamCall')}</p>
+          ) : (
+            <button
+              type="button"
+              className="try"
+              onClick={() => {
+                setOpen(true)
+              }}
+            >
+              {t('tryIt')}
+            </button>
+          )}
+          {sameCall}
+        </>
+      )}
+      <Reference procedure={procedure} />
+    </article>
+  )
+}
+
+interface TrialProps extends Pick<Props, 'procedure'> {
+  state: DraftState
+  children: ReactNode
+}
+
+/** The form, and the answer of the last call. Asks before a call that can change something. */
+function Trial({ procedure, state, children }: TrialProps) {
+  const { t } = useReferenceTexts()
+  const { draft, change, parsed } = state
+  const credential = useCredential()
+  const [isAsking, setAsking] = useState(false)
+  const call = useMutation({
+    mutationFn: (input: unknown) =>
+      callProcedure({ procedure, input, token: credential.token, headers: headersOf(draft) }),
+    onSuccess: ({ headers }) => {
+      const tag = headers.find(([name]) => name === 'etag')?.[1]
+      if (tag) lastTags.set(procedure.resource, tag)
+    },
+  })
+  const send = () => {
+    setAsking(false)
+    if (parsed.isValid) call.mutate(parsed.input)
+  }
+  const run = () => {
+    change({ isEdited: true })
+    if (!parsed.isValid || call.isPending) return
+    if (isRead(procedure)) send()
+    else setAsking(true)
+  }
+  const refused = call.data ? issuesIn(call.data) : []
+  const issues = parsed.isValid ? refused.map(toIssue) : issuesOfJson(parsed)
+  return (
+    <div className="call">
+      <CallForm
+        procedure={procedure}
+        state={state}
+        issues={draft.isEdited ? issues : []}
+        isPending={call.isPending}
+        onRun={run}
+      >
+        {procedure.access !== 'public' && <CredentialFields state={credential} />}
+      </CallForm>
+      <div className="results">
+        {call.error && (
+          <p role="alert" className="problem">
+            {t('callFailed')}
+          </p>
+        )}
+        {call.data && <Answer result={call.data} />}
+        {children}
+      </div>
+      {isAsking && (
+        <Confirm
+          title={t('confirmTitle', { operation: procedure.operation })}
+          action={t('run')}
+          onConfirm={send}
+          onClose={() => {
+            setAsking(false)
+          }}
+        >
+          <p>{t('confirmText')}</p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
