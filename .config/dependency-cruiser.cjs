@@ -122,7 +122,7 @@ module.exports = {
 
     // The page of the console.
     only('console-page', '^pages/console/', [
-      '^engine/console/(bounds|contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
+      '^engine/console/(bounds|contract|data/data-contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
       '^engine/dev/page/components/copy-button\\.tsx$',
     ]),
     {
