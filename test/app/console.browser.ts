@@ -237,7 +237,7 @@ describe('Procedures', () => {
       'Command line': `npx tallystick --at '${service.origin}' call loans.create`,
       MCP: '"loans_create"',
     })) {
-      await same.getByText(name, { exact: true }).click()
+      await same.locator('label').getByText(name, { exact: true }).click()
       await same.getByText(text).first().waitFor()
       expect(await same.textContent()).toContain('dune')
     }

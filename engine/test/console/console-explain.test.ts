@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import type { RecordedRequest } from '../../console/requests-contract.ts'
-import { codeOf } from '../../db/errors.ts'
+import { codeOf, toErrorMessage } from '../../db/errors.ts'
 import { explain } from '../../db/explain.ts'
 import { startConsole } from '../fixtures/console.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
@@ -89,7 +89,7 @@ describe.each([
   ])('does not execute %j', async (text, reason) => {
     const error: unknown = await explain(db, text).catch((thrown: unknown) => thrown)
 
-    expect(String(error instanceof Error && (error.cause ?? error))).toContain(reason)
+    expect(toErrorMessage(error)).toContain(reason)
     expect(await countShelves()).toBeDefined()
   })
 

@@ -22,7 +22,9 @@ describe.each([
       values (${id}, ${`SENTINEL-${id}`}, 'person-1', now() + interval '1 day')`)
   await db.execute(sql`insert into audit (action, outcome, actor) values ('sign-in', 'accepted', 'person-1')`)
   await db.execute(sql`insert into limits (key, points) values ('a', 1)`)
-  await db.execute(sql`create table pairs (a int, b varchar(3), note jsonb, long text, primary key (b, a))`)
+  await db.execute(
+    sql`create table pairs (a int, b varchar(3), document jsonb, long text, primary key (b, a))`,
+  )
   await db.execute(
     sql`insert into pairs values (1, 'x', '{"apiKey":"SENTINEL","n":1}', repeat('l', 70000)), (1, 'y', null, '')`,
   )
@@ -67,7 +69,7 @@ describe.each([
     expect(values.map(({ column, value, isCut }) => [column, value?.length, isCut])).toEqual([
       ['a', 1, false],
       ['b', 1, false],
-      ['note', '{"apiKey":"(removed)","n":1}'.length, false],
+      ['document', '{"apiKey":"(removed)","n":1}'.length, false],
       ['long', 65_536, true],
     ])
     expect((await valuesOf('pairs', '1', 'y')).long).toBe('')

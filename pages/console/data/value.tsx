@@ -25,7 +25,7 @@ export function Value({ column, value, emails }: Props) {
   if (value === '') return <span className="muted">(empty)</span>
   if (!references || value.length > MAX_KEY) return value
   const email = isAccount(column) ? emails.get(value) : undefined
-  // Ids of accounts that are no foreign keys can be of nobody: `operator`, or of a deleted account.
+  // Without a foreign key, not each id belongs to an account: `operator`, or a deleted account.
   if (isAccount(column) && email === undefined) return value
   const filters = [{ column: references.column, operator: 'is' as const, value }]
   const address = addressOf('data', references.table, toQuery({ filters, page: 0, row: [value] }))

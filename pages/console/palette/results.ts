@@ -16,7 +16,7 @@ export interface Result {
 /** The most results of each kind: together 20. */
 const limits: Record<Result['kind'], number> = { Procedure: 8, Table: 5, Request: 4, Person: 3 }
 
-/** The result of a text that is entered: the length from which people are searched. */
+/** The length from which a text searches people, in characters. */
 const MIN_SEARCH = 2
 
 /** Returns the results whose names or details have all words, the results with all words in the name first. */

@@ -48,8 +48,14 @@ function StatementPlan({ id, name }: { id: string; name: string }) {
   return (
     <>
       {!data && (
-        <button type="button" className="secondary small" aria-busy={isPending} onClick={run}>
-          Explain<span className="hidden"> {name}</span>
+        <button
+          type="button"
+          className="secondary small"
+          aria-label={`Explain ${name}`}
+          aria-busy={isPending}
+          onClick={run}
+        >
+          Explain
         </button>
       )}
       <Problem error={error} onRetry={run} />
