@@ -44,5 +44,9 @@ export function createCredentials({ settings }: Pick<ServiceParts, 'settings'>, 
     headersOf,
     /** Forgets credentials that have ended, for example by a revocation. */
     forget: (caller: CallerChoice) => credentials.delete(keyOf(caller)),
+    /** Forgets all credentials, because the accounts of sample people were deleted. */
+    forgetAll: () => {
+      credentials.clear()
+    },
   }
 }

@@ -126,6 +126,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       }),
       resetSamples: os.data.resetSamples.handler(async () => {
         const samples = await resetSamples({ db, notifications }, samplePeople.ada.email, app)
+        credentials.forgetAll()
         return { message: describeSamples(samplePeople.ada.email, samples) }
       }),
     },

@@ -19,14 +19,16 @@ export interface CatalogueTable {
     name: string
     type: string
     isBinary: boolean
-    references: { table: string; column: string } | null
+    isJson: boolean
+    /** `isKey`: the column is the primary key of the table. */
+    references: { table: string; column: string; isKey: boolean } | null
   }[]
   /** The columns of the primary key. */
   key: string[]
 }
 
 /**
- * Lists the tables of the current schema. Binary values can also be in lists, and in types with other names (domains). The
+ * Lists the tables of the current schema. Binary values and JSON can also be in lists, and in types with other names (domains). The
  * statement of `listRows` has the schema, because a name without a schema could mean a table of pg_catalog.
  */
 export async function listTables(db: Database): Promise<CatalogueTable[]> {
@@ -39,8 +41,12 @@ export async function listTables(db: Database): Promise<CatalogueTable[]> {
           'type', format_type(atttypid, atttypmod),
           'isBinary', exists (select from pg_type
             where pg_type.oid = atttypid and 'bytea'::regtype in (pg_type.oid, typbasetype, typelem)),
+          'isJson', exists (select from pg_type
+            where pg_type.oid = atttypid and array[pg_type.oid, typbasetype, typelem] && array['json'::regtype, 'jsonb'::regtype]::oid[]),
           'references', (select json_build_object('table', target.relname, 'column',
-              (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]))
+              (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]),
+              'isKey', exists (select from pg_constraint as keys
+                where keys.conrelid = pg_constraint.confrelid and keys.contype = 'p' and keys.conkey = pg_constraint.confkey))
             from pg_constraint join pg_class as target on target.oid = confrelid
             where conrelid = attrelid and contype = 'f' and conkey = array[attnum]
               and target.relnamespace = pg_class.relnamespace limit 1)
@@ -137,7 +143,13 @@ const toSql: Record<Condition['operator'], (condition: Condition, table: Catalog
     sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
   // The catalogue quotes the name of the type. An explicit cast would cut a text to the length of the type.
   equals: ({ column, value }, table) =>
-    sql`${sql.identifier(column)} = ${value}::text::${sql.raw(typeOf(table, column).replace(/\(\d+\)$/, ''))}`,
+    sql`${sql.identifier(column)} = ${value}::text::${sql.raw(withoutLength(typeOf(table, column)))}`,
+}
+
+/** Returns the name of a type without a length. `character` and `bit` alone would have the length 1. */
+function withoutLength(type: string) {
+  const name = type.replace(/\(\d+\)$/, '')
+  return { character: 'bpchar', bit: '"bit"' }[name] ?? name
 }
 
 const typeOf = ({ columns }: CatalogueTable, column: string) =>

@@ -5,7 +5,7 @@ import { describeProcedures } from './procedures.ts'
 
 /**
  * Creates the document of the reference page at `/docs`. Public: contains only what the OpenAPI document or the contract says
- * (test/reference-document.test.ts).
+ * (engine/test/reference-document.test.ts).
  */
 export const createReference = (app: App, baseUrl: string): ReferenceDocument => ({
   info: createInfo(app, baseUrl),

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 
-import { client } from './client.ts'
+import { client, proceduresQuery } from './client.ts'
 import { formatDate, formatDuration, formatSize } from './format.ts'
 import { useRecording } from './requests/recording.ts'
 
@@ -20,9 +20,11 @@ function percentile95(durations: readonly number[]) {
 export function ServiceState() {
   const { data } = useQuery(stateQuery)
   const { requests } = useRecording()
+  const { data: procedures } = useQuery(proceduresQuery)
   // An attempt of a job can take minutes, and a stream is open for as long as its reader reads.
+  const streams = procedures?.flatMap(({ operation, isStream }) => (isStream ? operation : [])) ?? []
   const durations = requests.flatMap(({ protocol, operation, duration }) =>
-    protocol === 'job' || operation === 'live.watch' ? [] : duration,
+    protocol === 'job' || streams.includes(operation ?? '') ? [] : duration,
   )
   const p95 = percentile95(durations)
   if (!data) return null
@@ -62,7 +64,7 @@ const formatUptime = (seconds: number) =>
 /** The apps and agents with access. */
 export function Agents() {
   const { data } = useQuery(stateQuery)
-  if (!data) return null
+  if (typeof data?.database !== 'number') return null
   if (data.agents.length === 0) return <p className="muted">No agent has access yet.</p>
   return (
     <>

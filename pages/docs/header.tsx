@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import { sessionQuery, signOut } from '../../engine/dev/page/auth.ts'
 import { LanguageSelect } from '../../engine/dev/page/components/language-select.tsx'
@@ -38,11 +38,26 @@ export function Header({ name }: { name: string }) {
   )
 }
 
-/** Signs in and out. After a sign-out, the page loads again, so that no answers of the last person remain. */
+/**
+ * Loads the page again when a session ends or another one begins, also by another tab: answers, drafts and a token of the last person
+ * do not remain.
+ */
+function useReloadAfter(id: string | null | undefined) {
+  const last = useRef<string | null>(null)
+  useEffect(() => {
+    if (id === undefined) return
+    if (last.current !== null && last.current !== id) location.reload()
+    last.current = id
+  }, [id])
+}
+
+/** Signs in and out. */
 function Session() {
   const { t } = useReferenceTexts()
   const { data: session } = useQuery(sessionQuery)
-  const [isOpen, setOpen] = useState(false)
+  // A provider sends a failed sign-in back with an error, which the dialog shows.
+  const [isOpen, setOpen] = useState(() => new URLSearchParams(location.search).has('error'))
+  useReloadAfter(session === null ? null : session?.session.id)
   const leave = useMutation({
     mutationFn: signOut,
     onSuccess: () => {

@@ -10,8 +10,12 @@ const Column = z.object({
   type: z.string(),
   /** Whether the values are secrets, which are never selected. */
   isHidden: z.boolean(),
-  /** The table and the column that the values refer to: by a foreign key, or as the ids of accounts. */
-  references: z.object({ table: z.string(), column: z.string() }).nullable(),
+  isJson: z.boolean(),
+  /**
+   * The table and the column that the values refer to: by a foreign key, or as the ids of accounts. `isKey`: the column is the primary
+   * key of the table, so that a value names a row.
+   */
+  references: z.object({ table: z.string(), column: z.string(), isKey: z.boolean() }).nullable(),
 })
 
 const Table = z.object({

@@ -22,8 +22,12 @@ function describe({ key, schema: _schema, ...table }: catalogue.CatalogueTable):
   const accounts = ACCOUNT_COLUMNS[table.name] ?? []
   const columns = table.columns.map(({ isBinary, ...column }) => ({
     ...column,
-    references: accounts.includes(column.name) ? { table: 'users', column: 'id' } : column.references,
-    isHidden: isHidden || isBinary || isSecretName(column.name),
+    references: accounts.includes(column.name)
+      ? { table: 'users', column: 'id', isKey: true }
+      : column.references,
+    // Secrets in a list of JSON values could not be removed.
+    isHidden:
+      isHidden || isBinary || isSecretName(column.name) || (column.isJson && column.type.endsWith('[]')),
   }))
   const isKeyHidden = columns.some(({ name, isHidden }) => isHidden && key.includes(name))
   return { ...table, isHidden, columns, key: isKeyHidden ? [] : key }
@@ -48,7 +52,7 @@ export const listRows = (db: Database, { table: name, filters, page, sort }: Row
     const rows = await catalogue.listRows(tx, {
       table,
       // A part of a JSON value could not be parsed to remove its secrets.
-      columns: visible.map(({ name, type }) => ({ name, maxLength: isJson(type) ? MAX_WHOLE : MAX_VALUE })),
+      columns: visible.map(({ name, isJson }) => ({ name, maxLength: isJson ? MAX_WHOLE : MAX_VALUE })),
       conditions: filters,
       sort,
       // One row more than a page, for `hasMore`.
@@ -63,7 +67,7 @@ export const listRows = (db: Database, { table: name, filters, page, sort }: Row
       rows: rows
         .slice(0, PAGE_SIZE)
         .map((row) =>
-          row.map((value, index) => (isJson(visible[index]?.type) ? showJson(value, MAX_VALUE) : value)),
+          row.map((value, index) => (visible[index]?.isJson ? showJson(value, MAX_VALUE) : value)),
         ),
       hasMore,
       total: page === 0 && !hasMore ? rows.length : await count(),
@@ -101,12 +105,12 @@ export async function getRow(db: Database, { table: name, key }: RowRequest): Pr
   if (!row) throw notFound()
   const valueOf = (column: string) => row[columns.findIndex(({ name }) => name === column)] ?? null
   return {
-    values: columns.map(({ name: column, type }) => {
+    values: columns.map(({ name: column, isJson }) => {
       const value = valueOf(column)
       const isCut = (value?.length ?? 0) > MAX_WHOLE
       return {
         column,
-        value: isJson(type) ? showJson(value, MAX_WHOLE) : (value?.slice(0, MAX_WHOLE) ?? null),
+        value: isJson ? showJson(value, MAX_WHOLE) : (value?.slice(0, MAX_WHOLE) ?? null),
         isCut,
       }
     }),
@@ -135,8 +139,6 @@ async function countReferrers(
     }
   return referrers
 }
-
-const isJson = (type = '') => type === 'json' || type === 'jsonb'
 
 function showJson(text: string | null, maxLength: number) {
   if (text === null) return null

@@ -35,7 +35,11 @@ export function Header({ session, views }: { session: Session | null; views: rea
           href={path}
           aria-current={location === path ? 'page' : location.startsWith(`${path}/`) || undefined}
         >
-          {Icon ? <Icon /> : <span className="icon initial" data-initial={text[0]} />}
+          {Icon ? (
+            <Icon />
+          ) : (
+            <span className="icon initial" data-initial={String.fromCodePoint(text.codePointAt(0) ?? 0x20)} />
+          )}
           {text}
         </Link>
       </li>

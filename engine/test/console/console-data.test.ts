@@ -44,7 +44,8 @@ describe('data.tables', () => {
       name: 'user_id',
       type: 'text',
       isHidden: false,
-      references: { table: 'users', column: 'id' },
+      isJson: false,
+      references: { table: 'users', column: 'id', isKey: true },
     })
   })
 
@@ -278,7 +279,7 @@ describe('a table with unusual names', () => {
     const tables = await client.data.tables()
 
     const columns = tables.find(({ name }) => name === 'referring')?.columns ?? []
-    expect(columns[1]?.references).toEqual({ table: 'Mixed " Case', column: 'id' })
+    expect(columns[1]?.references).toEqual({ table: 'Mixed " Case', column: 'id', isKey: true })
     expect((await rowsOf('Mixed " Case')).rows).toEqual([['1', 'value']])
   })
 

@@ -75,6 +75,34 @@ describe.each([
     expect((await valuesOf('pairs', '1', 'y')).long).toBe('')
   })
 
+  test('names rows by keys of a fixed length, and links only to primary keys', async () => {
+    await db.execute(
+      sql`create table currencies (symbol char(3) primary key, flag bit(2) unique, number int unique)`,
+    )
+    await db.execute(sql`insert into currencies values ('EUR', b'10', 978)`)
+    await db.execute(sql`create table prices (id int primary key, currency char(3) references currencies,
+      flag bit(2) references currencies (flag), number int references currencies (number), details jsonb[])`)
+    await db.execute(
+      sql`insert into prices values (1, 'EUR', b'10', 978, array['{"apiKey":"SENTINEL"}'::jsonb])`,
+    )
+
+    const { referrers } = await rowOf('currencies', 'EUR')
+    expect(referrers.map(({ column, value, count }) => [column, value, count])).toEqual([
+      ['currency', 'EUR', 1],
+      ['flag', '10', 1],
+      ['number', '978', 1],
+    ])
+    const columns = (await client.data.tables()).find(({ name }) => name === 'prices')?.columns
+    expect(columns?.map(({ references }) => references?.isKey)).toEqual([
+      undefined,
+      true,
+      false,
+      false,
+      undefined,
+    ])
+    expect(JSON.stringify(await rowOf('prices', '1'))).not.toContain('SENTINEL')
+  })
+
   test.each([
     ['pairs', ['1', 'xyz-cut']],
     ['pairs', ['one', 'x']],

@@ -61,6 +61,9 @@ export function RowDetails({ table, row, onClose }: Props) {
   )
 }
 
+/** JavaScript would round numbers with so many digits. */
+const hasLongNumber = (text: string) => /\d{16}/.test(text)
+
 function Values({ table: { columns }, values }: { table: Table; values: Row['values'] }) {
   const found = columns.map((column) => ({
     ...values.find((each) => each.column === column.name),
@@ -77,7 +80,10 @@ function Values({ table: { columns }, values }: { table: Table; values: Row['val
           </dt>
           <dd>
             {value && value.length > SHORT ? (
-              <Code text={prettyJson(value)} name={`the value of ${name}`} />
+              <Code
+                text={column.isJson && !hasLongNumber(value) ? prettyJson(value) : value}
+                name={`the value of ${name}`}
+              />
             ) : (
               <Value column={column} value={value} emails={emails} />
             )}

@@ -28,7 +28,11 @@ export function Value({ column, value, emails }: Props) {
   // Without a foreign key, not each id belongs to an account: `operator`, or a deleted account.
   if (isAccount(column) && email === undefined) return value
   const filters = [{ column: references.column, operator: 'is' as const, value }]
-  const address = addressOf('data', references.table, toQuery({ filters, page: 0, row: [value] }))
+  const address = addressOf(
+    'data',
+    references.table,
+    toQuery({ filters, page: 0, ...(references.isKey && { row: [value] }) }),
+  )
   return (
     <>
       <a href={address}>{value}</a>

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { proceduresQuery } from '../client.ts'
-import { Marked } from '../code/marked.tsx'
 import { addressOf } from '../location.ts'
 import { Loaded } from '../problem.tsx'
 import { Procedure } from './procedure.tsx'

@@ -83,11 +83,19 @@ function boundsOf(schema: Schema): Bounds {
   return {
     characters: rangeOf(minLength === 0 ? undefined : minLength, maxLength),
     items: rangeOf(minItems === 0 ? undefined : minItems, maxItems),
-    value: rangeOf(first.minimum ?? first.exclusiveMinimum, first.maximum ?? first.exclusiveMaximum),
+    value: [
+      exclusive('>', first.exclusiveMinimum),
+      rangeOf(first.minimum, first.maximum),
+      exclusive('<', first.exclusiveMaximum),
+    ]
+      .filter(Boolean)
+      .join(', '),
     pattern: typeof pattern === 'string' ? pattern : '',
     initial: initial === undefined ? '' : JSON.stringify(initial),
   }
 }
+
+const exclusive = (sign: '<' | '>', bound: unknown) => (typeof bound === 'number' ? `${sign} ${bound}` : '')
 
 /** Omits the bounds that every number of JavaScript has. */
 function rangeOf(min: unknown, max: unknown) {

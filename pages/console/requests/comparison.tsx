@@ -24,7 +24,7 @@ export function Comparison({ id }: { id: string }) {
   const { requests } = useRecording()
   const request = findRequest(requests, id)
   const original = originals.get(request?.calls[0]?.operation ?? '')
-  if (!request || !original || nameOf(original) === nameOf(request)) return null
+  if (!request || !original || request.time <= original.time) return null
   const [before, after] = [timesOf(original), timesOf(request)]
   return (
     <>

@@ -27,7 +27,7 @@ export function RunAgain({ request }: { request: RecordedRequest }) {
         href={addressOf('procedures', procedure.operation)}
         onClick={(event) => {
           const isFilled = fillDraft(procedure, call.input, () =>
-            confirm(`The form of ${procedure.operation} has a draft that was not sent. Replace the draft?`),
+            confirm(`The form of ${procedure.operation} has another input. Replace the input?`),
           )
           if (isFilled) {
             chooseCaller(procedure, callerOf(request, overview.people))

@@ -50,7 +50,10 @@ export function planRemoval(folder: string, template: string, name: string, one?
   if (!best) throw new Error(`${name} is no name of a resource.`)
   const { names } = best
   const exists = (file: string) => existsSync(join(folder, file))
-  const former = formerFilesOf(names).filter(exists)
+  // `staff-members` can also be a resource of its own.
+  const former = formerFilesOf(names).filter(
+    (file) => exists(file) && !exists(file.replace('app/views/', 'contract/').replace('.tsx', '.ts')),
+  )
   const files = [...[...best.written.keys()].filter(exists), ...former]
   // What `add` wrote into the files of earlier versions is not known.
   const changed = [...best.changed, ...former]
