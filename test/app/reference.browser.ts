@@ -259,6 +259,20 @@ describe('a call from the reference page', () => {
     await answer().getByText('UNAUTHORIZED').first().waitFor()
   })
 
+  test('ends with a sign-out in another tab, and its answers with it', async () => {
+    const email = await signIn()
+    await open('account.get')
+    await button('Run').click()
+    await answer().getByText(email).waitFor()
+    expectStatus(401)
+    const other = await page.context().newPage()
+    await other.goto(service.origin)
+    await other.getByRole('button', { name: 'Sign out' }).click()
+
+    await page.getByRole('banner').getByText('Not signed in').waitFor()
+    await expect.poll(() => page.getByText(email).count()).toBe(0)
+  })
+
   test('has a token instead of the session, which stays in memory', async () => {
     const email = await signIn()
     const token = await createToken()
