@@ -47,7 +47,7 @@ function createProject() {
   }
 }
 
-describe('tallystick add and remove', { timeout: 120_000 }, () => {
+describe('tallystick add and remove', { timeout: 300_000 }, () => {
   test('are the reverse of each other, and the migrations create and drop the table', async () => {
     const project = createProject()
     const before = project.texts()
