@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Browser } from 'playwright-core'
 
-import { createRecorder } from '../engine/console/recorder.ts'
+import { createRecorder } from '../engine/console/requests/recorder.ts'
 import { serveConsole } from '../engine/console/server.ts'
 import { createApp } from '../engine/http/server/app.ts'
 import { openServices } from '../engine/start/open-services.ts'

@@ -122,7 +122,7 @@ module.exports = {
 
     // The page of the console.
     only('console-page', '^pages/console/', [
-      '^engine/console/(bounds|contract|data/data-contract|jobs-contract|live/live-contract|requests-contract)\\.ts$',
+      '^engine/console/(bounds|contract|data/data-contract|jobs-contract|live/live-contract|requests/requests-contract)\\.ts$',
       '^engine/(openapi/procedure-description|dev/page/translator|dev/page/components/copy-button)\\.tsx?$',
     ]),
     {
@@ -141,7 +141,7 @@ module.exports = {
     only('reference-page', '^pages/docs/', [
       '^engine/(contract/index|console/contract|openapi/procedure-description)\\.ts$',
       '^engine/dev/page/(api|auth|language|session-changes|texts|theme|translator)\\.tsx?$',
-      '^engine/dev/page/components/(confirm|language-select|session/sign-in)\\.tsx$',
+      '^engine/dev/page/components/(confirm|language-select|session/sign-in|use-modal)\\.tsx?$',
       '^pages/console/(code/|procedures/|main\\.css$)',
     ]),
     {

@@ -6,7 +6,7 @@ import { MAX_IDS, MAX_TEXT } from './bounds.ts'
 import { dataContract } from './data/data-contract.ts'
 import { jobsContract } from './jobs-contract.ts'
 import { liveContractOf } from './live/live-contract.ts'
-import { Plan, RecordedBatch } from './requests-contract.ts'
+import { Plan, RecordedBatch } from './requests/requests-contract.ts'
 
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 

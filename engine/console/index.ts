@@ -2,7 +2,7 @@ import type { App } from '../app/resource.ts'
 import { createPageEndpoints } from './page-endpoints.ts'
 import type { ServiceParts } from './people.ts'
 import { receiveBuildErrors } from './build-errors.ts'
-import { createRecorder } from './recorder.ts'
+import { createRecorder } from './requests/recorder.ts'
 import { serveConsole } from './server.ts'
 
 // The console for developers. Only engine/start/serve.ts imports this file, and only on a machine for development.

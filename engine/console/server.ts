@@ -10,7 +10,7 @@ import { CLOSED_POLICY, closedPage } from './closed-page.ts'
 import { createJobs } from './jobs.ts'
 import { createOutbox } from './outbox.ts'
 import { createPeople, type ServiceParts } from './people.ts'
-import type { RequestRecorder } from './recorder.ts'
+import type { RequestRecorder } from './requests/recorder.ts'
 import { createConsoleRouter } from './router.ts'
 
 /** Only this machine can reach the console. */

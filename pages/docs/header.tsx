@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-import { sessionQuery, signOut } from '../../engine/dev/page/auth.ts'
+import { type Session, sessionQuery, signOut } from '../../engine/dev/page/auth.ts'
 import { LanguageSelect } from '../../engine/dev/page/components/language-select.tsx'
 import { useAppLanguage } from '../../engine/dev/page/language.tsx'
 import { announceSession } from '../../engine/dev/page/session-changes.ts'
@@ -31,7 +31,7 @@ export function Header({ name }: { name: string }) {
         <p className="links">
           <a href="/api/openapi.json">{t('document')}</a>
         </p>
-        <Session />
+        <Account />
         <LanguageSelect label={t('language')} language={language} onLanguage={choose} />
       </div>
     </header>
@@ -42,22 +42,23 @@ export function Header({ name }: { name: string }) {
  * Loads the page again when a session ends or another one begins, also by another tab: answers, drafts and a token of the last person
  * do not remain.
  */
-function useReloadAfter(id: string | null | undefined) {
+function useReloadAfter(session: Session | null | undefined) {
   const last = useRef<string | null>(null)
   useEffect(() => {
-    if (id === undefined) return
+    if (session === undefined) return
+    const id = session?.session.id ?? null
     if (last.current !== null && last.current !== id) location.reload()
     last.current = id
-  }, [id])
+  }, [session])
 }
 
 /** Signs in and out. */
-function Session() {
+function Account() {
   const { t } = useReferenceTexts()
   const { data: session } = useQuery(sessionQuery)
   // A provider sends a failed sign-in back with an error, which the dialog shows.
   const [isOpen, setOpen] = useState(() => new URLSearchParams(location.search).has('error'))
-  useReloadAfter(session === null ? null : session?.session.id)
+  useReloadAfter(session)
   const leave = useMutation({
     mutationFn: signOut,
     onSuccess: () => {

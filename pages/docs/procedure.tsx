@@ -5,7 +5,7 @@ import { Confirm } from '../../engine/dev/page/components/confirm.tsx'
 import type { ProcedureDescription } from '../../engine/openapi/procedure-description.ts'
 import { Answer } from '../console/procedures/answer.tsx'
 import { CallForm } from '../console/procedures/call-form.tsx'
-import { type DraftState, headersOf, lastTags, useDraft } from '../console/procedures/drafts.ts'
+import { type DraftState, headersOf, keepTag, useDraft } from '../console/procedures/drafts.ts'
 import { issuesOfJson, toIssue } from '../console/procedures/input.ts'
 import { About, Reference } from '../console/procedures/reference.tsx'
 import { SameCall } from '../console/procedures/same-call.tsx'
@@ -77,8 +77,7 @@ function Trial({ procedure, state, children }: TrialProps) {
     mutationFn: (input: unknown) =>
       callProcedure({ procedure, input, token: credential.token, headers: headersOf(draft) }),
     onSuccess: ({ headers }) => {
-      const tag = headers.find(([name]) => name === 'etag')?.[1]
-      if (tag) lastTags.set(procedure.resource, tag)
+      keepTag(procedure.resource, headers)
     },
   })
   const send = () => {

@@ -31,7 +31,7 @@ export { ItemRow, useOpenForm } from './components/rows/item-row.tsx'
 export { Items } from './components/rows/items.tsx'
 export { List } from './components/rows/list.tsx'
 export { Members, type Member } from './components/rows/members.tsx'
-export { inPages, pagesOf } from './components/rows/pages.ts'
+export { pagesOf } from './components/rows/pages.ts'
 export {
   DeleteAction,
   EditAction,

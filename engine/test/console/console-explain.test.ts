@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import type { RecordedRequest } from '../../console/requests-contract.ts'
+import type { RecordedRequest } from '../../console/requests/requests-contract.ts'
 import { codeOf, toErrorMessage } from '../../db/errors.ts'
 import { explain } from '../../db/explain.ts'
 import { startConsole } from '../fixtures/console.ts'

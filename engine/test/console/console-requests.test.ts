@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
-import type { RecordedRequest } from '../../console/requests-contract.ts'
+import type { RecordedRequest } from '../../console/requests/requests-contract.ts'
 import type { Context } from '../../call/context.ts'
 import { recordCall, recordings } from '../../telemetry/recording.ts'
 import { startConsole } from '../fixtures/console.ts'

@@ -20,8 +20,17 @@ export interface Draft {
 /** The drafts by operation, so that drafts survive a change of the view. */
 const drafts = new Map<string, Draft>()
 
-/** The entity tag of the last answer of each resource, for `If-Match`. */
-export const lastTags = new Map<string, string>()
+/** The entity tag of the last answer of each resource. */
+const lastTags = new Map<string, string>()
+
+/** Returns the entity tag of the last answer of a resource, for `If-Match`. */
+export const lastTagOf = (resource: string) => lastTags.get(resource)
+
+/** Keeps the entity tag of an answer, if the answer has one. */
+export function keepTag(resource: string, headers: readonly (readonly [string, string])[]) {
+  const tag = headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
+  if (tag) lastTags.set(resource, tag)
+}
 
 export const toJson = (input: unknown) => (input === undefined ? '' : JSON.stringify(input, null, 2))
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
-import { type Draft, type DraftState, lastTags } from './drafts.ts'
+import { type Draft, type DraftState, lastTagOf } from './drafts.ts'
 import { TextField } from '../text-field.tsx'
 import { useTexts } from './texts.ts'
 
@@ -13,7 +13,7 @@ interface Props {
 
 /** The optional headers of a call. The console opens streams without further headers. */
 export function HeaderFields({ procedure: { headers, resource, isStream }, draft, change }: Props) {
-  const lastTag = lastTags.get(resource)
+  const lastTag = lastTagOf(resource)
   const { t } = useTexts()
   const [isOpen] = useState(Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage))
   if (isStream) return null

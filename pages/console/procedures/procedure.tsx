@@ -5,7 +5,7 @@ import { Answer } from './answer.tsx'
 import { useCaller } from '../callers/callers.ts'
 import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
-import { headersOf, lastTags, useDraft } from './drafts.ts'
+import { headersOf, keepTag, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
 import { Comparison } from '../requests/comparison.tsx'
 import { About, Reference } from './reference.tsx'
@@ -23,8 +23,7 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
     mutationFn: (input: unknown) =>
       client.procedures.call({ operation, input, caller: caller.caller, headers: headersOf(draft) }),
     onSuccess: ({ headers }) => {
-      const tag = headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
-      if (tag) lastTags.set(resource, tag)
+      keepTag(resource, headers)
     },
   })
   const run = () => {

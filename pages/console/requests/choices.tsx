@@ -1,4 +1,4 @@
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 
 /** What the requests can be filtered by. Each function returns the value of a request. */
 const filters = {

@@ -1,4 +1,4 @@
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { findRequest, nameOf, useRecording } from './recording.ts'

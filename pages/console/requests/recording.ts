@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
 import type { LiveEntry } from '../../../engine/console/live/live-contract.ts'
-import type { RecordedBatch, RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedBatch, RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { client, isUnreachable, queryClient, RETRY_DELAY } from '../client.ts'
 
 /** The numbers of requests and of live updates that the page keeps. */

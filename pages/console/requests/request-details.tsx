@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-import type { RecordedError, RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedError, RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { Code, Copy, prettyJson } from '../code/copy.tsx'
 import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
 import { formatDate, formatDuration } from '../format.ts'

@@ -1,4 +1,4 @@
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { formatDuration, formatTime } from '../format.ts'
 import { Status } from '../status.tsx'
 

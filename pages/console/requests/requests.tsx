@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { Choices, isChosen, nothingChosen } from './choices.tsx'

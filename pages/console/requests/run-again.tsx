@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import type { Overview } from '../../../engine/console/contract.ts'
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { overviewQuery, proceduresQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { chooseCaller } from '../callers/callers.ts'

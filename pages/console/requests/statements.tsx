@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { client } from '../client.ts'
 import { Code } from '../code/copy.tsx'
 import { formatDuration } from '../format.ts'

@@ -1,4 +1,4 @@
-import type { RecordedRequest } from '../../../engine/console/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { formatDuration } from '../format.ts'
 
 /** A part of the time of a request, in milliseconds after its arrival. */

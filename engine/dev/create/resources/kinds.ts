@@ -53,12 +53,14 @@ const FILES = [
   'test/cases/*.ts',
 ]
 
-/** The views that earlier versions of `add` wrote, with the name of the resource as `*`. */
-const FORMER_VIEWS = ['app/views/*-members.tsx', 'app/views/*-choice.tsx']
+/** The parts of a resource whose views earlier versions of `add` wrote. */
+const FORMER_PARTS = ['members', 'choice']
 
-/** Returns the files that earlier versions of `add` wrote for a resource. */
-export const formerFilesOf = ({ kebab }: ResourceNames) =>
-  FORMER_VIEWS.map((pattern) => pattern.replace('*', kebab))
+/** Returns the views that earlier versions of `add` wrote for a resource. `staff-members` can also be a resource of its own. */
+export const formerViewsOf = ({ kebab }: ResourceNames, exists: (file: string) => boolean) =>
+  FORMER_PARTS.map((part) => `${kebab}-${part}`).flatMap((name) =>
+    exists(`app/views/${name}.tsx`) && !exists(`contract/${name}.ts`) ? [`app/views/${name}.tsx`] : [],
+  )
 
 /** Returns the tables of a resource. A table precedes the tables that it has a foreign key to. */
 export const tablesOf = ({ type }: Kind, names: ResourceNames) => SAMPLES[type].tables(names)

@@ -6,7 +6,7 @@ import { type IndexChange, planIndexes } from './indexes.ts'
 import { describeRisks } from '../migration/migration-command.ts'
 import { writeMigration } from '../migration/migration.ts'
 import { findDevPackage } from '../packages.ts'
-import { filesOf, formerFilesOf, readSample, tablesOf, viewsOf } from './kinds.ts'
+import { filesOf, formerViewsOf, readSample, tablesOf, viewsOf } from './kinds.ts'
 import { kindOf } from './parents.ts'
 import { MIGRATIONS, readText } from './plan.ts'
 import { removeFrom } from './removals.ts'
@@ -50,10 +50,7 @@ export function planRemoval(folder: string, template: string, name: string, one?
   if (!best) throw new Error(`${name} is no name of a resource.`)
   const { names } = best
   const exists = (file: string) => existsSync(join(folder, file))
-  // `staff-members` can also be a resource of its own.
-  const former = formerFilesOf(names).filter(
-    (file) => exists(file) && !exists(file.replace('app/views/', 'contract/').replace('.tsx', '.ts')),
-  )
+  const former = formerViewsOf(names, exists)
   const files = [...[...best.written.keys()].filter(exists), ...former]
   // What `add` wrote into the files of earlier versions is not known.
   const changed = [...best.changed, ...former]

@@ -1,7 +1,8 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { type ReactNode, useId } from 'react'
 
 import { useLanguage } from '../language.tsx'
 import { Problem } from './problem.tsx'
+import { useModal } from './use-modal.ts'
 
 interface Props {
   title: string
@@ -32,23 +33,8 @@ export function Confirm({
 }: Props) {
   const { t } = useLanguage()
   const titleId = useId()
-  const dialog = useRef<HTMLDialogElement>(null)
-
-  // A layout effect ends before the dialog leaves the document, so that the browser can return the focus.
-  useLayoutEffect(() => {
-    const element = dialog.current
-    element?.showModal()
-    return () => {
-      element?.close()
-    }
-  }, [])
-
-  // In development, React runs the effect twice: the event of the first run arrives while the dialog is open.
-  const closeIfClosed = () => {
-    if (!dialog.current?.open) onClose()
-  }
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={closeIfClosed}>
+    <dialog {...useModal(onClose)} aria-labelledby={titleId}>
       <article>
         <form
           onSubmit={(event) => {

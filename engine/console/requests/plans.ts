@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/server'
 import type { Database } from '../../db/connection/database.ts'
 import { toErrorMessage } from '../../db/errors.ts'
 import { explain } from '../../db/explain.ts'
-import type { Plan } from '../requests-contract.ts'
+import type { Plan } from './requests-contract.ts'
 
 /** Maximum length of a plan, in characters. */
 const MAX_PLAN = 20_000

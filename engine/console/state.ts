@@ -1,9 +1,9 @@
 import { tokenClientIds } from 'tallystick-contract/internal'
 
-import { listGrants } from '../../db/accounts/oauth.ts'
-import { readOnly } from '../../db/catalogue.ts'
-import type { Database } from '../../db/connection/database.ts'
-import type { State } from '../contract.ts'
+import { listGrants } from '../db/accounts/oauth.ts'
+import { readOnly } from '../db/catalogue.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { State } from './contract.ts'
 
 /** Maximum number of apps and agents in the state. */
 const MAX_AGENTS = 10

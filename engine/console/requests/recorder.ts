@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract/internal'
 
-import type { App } from '../app/resource.ts'
-import type { AttributesOf } from '../call/context.ts'
-import { describeFully } from '../telemetry/error-descriptions.ts'
-import { MAX_PATH } from '../telemetry/log.ts'
-import { type RecordedCall, type Recorder, type Recording, recordings } from '../telemetry/recording.ts'
-import { createLiveRecorder, MAX_ENTRIES } from './live/live-recorder.ts'
-import type { LiveEntry } from './live/live-contract.ts'
+import type { App } from '../../app/resource.ts'
+import type { AttributesOf } from '../../call/context.ts'
+import { describeFully } from '../../telemetry/error-descriptions.ts'
+import { MAX_PATH } from '../../telemetry/log.ts'
+import { type RecordedCall, type Recorder, type Recording, recordings } from '../../telemetry/recording.ts'
+import { createLiveRecorder, MAX_ENTRIES } from '../live/live-recorder.ts'
+import type { LiveEntry } from '../live/live-contract.ts'
 import type { RecordedBatch, RecordedRequest } from './requests-contract.ts'
-import { describeValue } from './redaction.ts'
+import { describeValue } from '../redaction.ts'
 
 /** Limits of the memory: requests, and the parts of one request. MAX_CALLS is in engine/telemetry/recording.ts. */
 const MAX_REQUESTS = 200

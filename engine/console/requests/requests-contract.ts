@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { LiveEntry } from './live/live-contract.ts'
+import { LiveEntry } from '../live/live-contract.ts'
 
 // What the console records of a request or of an attempt of a job.
 
