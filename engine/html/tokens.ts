@@ -1,6 +1,6 @@
 /** The colors of all pages in the light and in the dark theme, by their role. */
 export const colors = {
-  page: ['#fcfcfd', '#111213'],
+  page: ['#fcfcfd', '#0f1113'],
   surface: ['#ffffff', '#1a1b1f'],
   line: ['#e2e4e7', '#2c2e34'],
   hover: ['#eef0f2', '#25272c'],

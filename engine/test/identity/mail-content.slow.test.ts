@@ -164,8 +164,4 @@ describe('the HTML of an e-mail', () => {
   test('loads nothing, and has no script and no link', async () => {
     expect((await receive('en')).html).not.toMatch(/<(script|img|link|a)\b|https?:|url\(|@import/)
   })
-
-  test('has no color that looks like a code', () => {
-    for (const color of Object.values(colors).flat()) expect(color).not.toMatch(SIX_DIGITS)
-  })
 })

@@ -54,6 +54,10 @@ describe.each([
   })
 })
 
+test('no color looks like a code for the sign-in', () => {
+  for (const color of Object.values(colors).flat()) expect(color).not.toMatch(/^#\d{6}$/)
+})
+
 test('the style sheet of the page has the same tokens', () => {
   expect(readFileSync('engine/dev/page/tokens.css', 'utf8'), 'npm run tokens updates the style sheet').toBe(
     tokens,
