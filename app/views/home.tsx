@@ -1,9 +1,9 @@
 import { lazy } from 'react'
-import { ForDevelopers, Loading, SignIn, useSession } from 'tallystick-dev/page'
+import { ForDevelopers, Loading, SignIn, useSession, useTitle } from 'tallystick-dev/page'
 
 import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'
-import { Overview, useIsLoading } from './home/overview.tsx'
+import { OpenTasks, RecentDevices, SharedNotes, useIsLoading } from './home/overview.tsx'
 
 // Loaded only in development.
 const Developers = lazy(async () => ({ default: (await import('./home/developers.tsx')).Developers }))
@@ -35,6 +35,8 @@ export function Home() {
 }
 
 function Cards() {
+  const { t } = useLanguage()
+  useTitle(t('home'))
   if (useIsLoading())
     return (
       <div className="cards">
@@ -45,8 +47,14 @@ function Cards() {
     )
   return (
     <div className="cards">
-      <Overview />
-      <Counter />
+      <div className="column">
+        <OpenTasks />
+        <SharedNotes />
+      </div>
+      <div className="column">
+        <Counter />
+        <RecentDevices />
+      </div>
       <ForDevelopers>
         <Developers />
       </ForDevelopers>

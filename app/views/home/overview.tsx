@@ -20,20 +20,15 @@ export const useIsLoading = () =>
     combine: (results) => results.some(({ isPending }) => isPending),
   })
 
-/** The open tasks of the person, the notes that other people share with the person, and the recent access to the account. */
-export function Overview() {
-  return (
-    <>
-      <OpenTasks />
-      <SharedNotes />
-      <Card title="recentAccess" path="/devices">
-        <RecentAccess shown={SHOWN} />
-      </Card>
-    </>
-  )
-}
+/** The recent access to the account. */
+export const RecentDevices = () => (
+  <Card title="recentAccess" path="/devices">
+    <RecentAccess shown={SHOWN} />
+  </Card>
+)
 
-function OpenTasks() {
+/** The open tasks of the person. */
+export function OpenTasks() {
   const { t } = useLanguage()
   const query = useQuery(openTasks)
   return (
@@ -78,7 +73,8 @@ function OpenTask({ id, title }: Task) {
   )
 }
 
-function SharedNotes() {
+/** The notes that other people share with the person. */
+export function SharedNotes() {
   const { t, formatAge } = useLanguage()
   const query = useQuery(firstNotes)
   const shared = query.data?.notes.filter(({ mine }) => !mine) ?? []

@@ -102,15 +102,20 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
         </RowActions>
       )}
       <div className="facts">
-        <NoteMeta note={note} />
         {!isOpen && !edited && (
           <p className="muted" dir="auto">
             {excerptOf(body)}
           </p>
         )}
+        <NoteMeta note={note} />
       </div>
       {(isOpen || isSharing || edited !== undefined) && (
         <Detail title={title}>
+          {isOpen && !edited && !isSharing && (
+            <p className="close">
+              <CloseLink href={href} />
+            </p>
+          )}
           {edited ? (
             <EditNote base={edited} current={current} />
           ) : (
@@ -128,11 +133,6 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
                 shareButton.current?.focus()
               }}
             />
-          )}
-          {isOpen && !edited && !isSharing && (
-            <p className="close">
-              <CloseLink href={href} />
-            </p>
           )}
         </Detail>
       )}

@@ -20,7 +20,7 @@ interface ViewOptions<Texts extends string, Topic extends string, Path extends s
   title: Message | NoInfer<Texts>
   /** The icon of the link on narrow screens. By default, a house for `/`, and else the first letter of the title. */
   Icon?: ComponentType
-  /** Shows the title only to screen readers, because the view has headings of its own. */
+  /** Shows the title only to screen readers, because the view has headings of its own. `useTitle` shows a title of its own. */
   hidesTitle?: true
   /** Who can open the view, and sees the link to the view. */
   access: 'public' | 'signedIn' | 'admin'

@@ -92,7 +92,7 @@ function Content({ session }: { session: Session | null }) {
   return (
     <main id="content" ref={main} tabIndex={-1}>
       {view && hasParameters(view.path) && <Path location={location} />}
-      <h1 className={view?.hidesTitle && 'hidden'}>
+      <h1 className={view?.hidesTitle && ownTitle === undefined ? 'hidden' : undefined}>
         <bdi>{title || (view ? name : t('notFound'))}</bdi>
       </h1>
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}

@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter'
 import { type Session, signOut, stopImpersonating } from './auth.ts'
 import { Choice } from './components/forms/choice.tsx'
 import { Confirm } from './components/confirm.tsx'
-import { HomeIcon, LeaveIcon, MenuIcon, PersonIcon, SettingsIcon } from './components/icons.tsx'
+import { HomeIcon, MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus } from './components/live.tsx'
 import { Brand } from './components/plain-frame.tsx'
@@ -27,6 +27,8 @@ export function Header({ session, views }: { session: Session | null; views: rea
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const menu = useRef<HTMLUListElement>(null)
+  const first = views.slice(0, FIRST)
+  const isWithin = ({ path }: View) => location === path || location.startsWith(`${path}/`)
   const link = ({ path, title, texts, Icon = path === '/' ? HomeIcon : undefined }: View) => {
     const text = languageOf(texts).t(title)
     return (
@@ -59,8 +61,13 @@ export function Header({ session, views }: { session: Session | null; views: rea
         <Brand />
         <nav aria-label={t('mainNavigation')}>
           {/* Below 700 pixels, the bar at the end of the window has the first views, and a button for all views. */}
-          <ul className="first">{views.slice(0, FIRST).map(link)}</ul>
-          <button className="secondary" popoverTarget="menu">
+          <ul className="first" style={{ flexGrow: first.length }}>
+            {first.map(link)}
+          </ul>
+          <button
+            className={views.some(isWithin) && !first.some(isWithin) ? 'secondary current' : 'secondary'}
+            popoverTarget="menu"
+          >
             <MenuIcon />
             {t('menu')}
           </button>
@@ -156,7 +163,7 @@ function SignOut() {
           else leave.mutate()
         }}
       >
-        <LeaveIcon />
+        <SignOutIcon />
         <span className="label">{t('signOut')}</span>
       </button>
       {isAsking && (

@@ -16,7 +16,10 @@ export const PeopleIcon = icon(
   'M9 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM3 19c.5-3 2.800-4 6-4s5.500 1 6 4M15 5a3 3 0 0 1 0 6M17 15c2.300.400 3.600 1.600 4 4',
 )
 export const ShareIcon = icon('M12 15V4M8 8l4-4 4 4M5 12v8h14v-8')
-export const LeaveIcon = icon('M10 4H5v16h5M9 12h11M16 8l4 4-4 4')
+export const LeaveIcon = icon(
+  'M10 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM3 20c.6-3.6 3.4-5 7-5 1.600 0 3 .300 4.200.900M16 19h6',
+)
+export const SignOutIcon = icon('M10 4H5v16h5M9 12h11M16 8l4 4-4 4')
 export const CloseIcon = icon('M6 6l12 12M18 6L6 18')
 export const MenuIcon = icon('M4 7h16M4 12h16M4 17h16')
 export const PersonIcon = icon('M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM5 20c.6-3.6 3.4-5 7-5s6.4 1.4 7 5')

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { codeOf } from '../api.ts'
 import { useLanguage } from '../language.tsx'
 import { Problem } from './problem.tsx'
+import { Empty } from './rows/empty.tsx'
 import { Skeleton } from './skeleton.tsx'
 
 /** Shows that content is loading. `lines` is the usual number of lines of the content. */
@@ -22,14 +23,15 @@ export function Loaded<Data>({
   lines?: number
   children: (data: Data) => ReactNode
 }) {
+  const { findErrorText } = useLanguage()
   if (query.data !== undefined) return children(query.data)
-  if (query.error)
+  // Another attempt does not bring an absent item back.
+  if (query.error && codeOf(query.error) === 'NOT_FOUND')
     return (
-      <Problem
-        error={query.error}
-        // Another attempt does not bring an absent item back.
-        onRetry={codeOf(query.error) === 'NOT_FOUND' ? undefined : () => void query.refetch()}
-      />
+      <div role="alert">
+        <Empty text={findErrorText('NOT_FOUND')} />
+      </div>
     )
+  if (query.error) return <Problem error={query.error} onRetry={() => void query.refetch()} />
   return <Loading lines={lines} />
 }

@@ -1,7 +1,8 @@
 import { createTexts, FirstView, ForDevelopers, SignIn, useSession, view } from 'tallystick-dev/page'
 
 const texts = createTexts({
-  introduction: 'Sign in with your e-mail address. The first sign-in creates an account.',
+  introduction: 'One place for what you keep, and for what you share.',
+  howToSignIn: 'Sign in with your e-mail address. The first sign-in creates an account.',
 })
 
 export const home = view({ path: '/', title: 'home', access: 'public', texts, Content: Home })
@@ -12,13 +13,20 @@ function Home() {
   const session = useSession()
   return (
     <>
-      {!session && <p>{t('introduction')}</p>}
+      <p>{t('introduction')}</p>
       <ForDevelopers>
         <p>
           Next: edit <code>app/views/home.tsx</code>
         </p>
       </ForDevelopers>
-      {session ? <FirstView /> : <SignIn />}
+      {session ? (
+        <FirstView />
+      ) : (
+        <>
+          <p>{t('howToSignIn')}</p>
+          <SignIn />
+        </>
+      )}
     </>
   )
 }
