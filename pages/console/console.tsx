@@ -100,7 +100,7 @@ function CurrentView({ place: { view, item, query } }: { place: Place }) {
 
 /**
  * Moves the focus to the returned element after a change of the view. On narrow screens, also after a change of the item,
- * because the item then replaces the list. Not in Requests, where the details have the focus.
+ * because the item then replaces the list. A new item begins at its top. Not in Requests, where the details have the focus.
  */
 function useFocusAfterChange({ view, item }: Place) {
   const main = useRef<HTMLElement>(null)
@@ -108,8 +108,8 @@ function useFocusAfterChange({ view, item }: Place) {
   useEffect(() => {
     const { view: lastView, item: lastItem } = previous.current
     previous.current = { view, item }
-    if (view === lastView && (item === lastItem || isWide() || view === 'requests')) return
-    main.current?.focus({ preventScroll: true })
+    if (view === lastView && (item === lastItem || view === 'requests')) return
+    if (view !== lastView || !isWide()) main.current?.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [view, item])
   return main

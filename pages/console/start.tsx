@@ -5,6 +5,7 @@ import { overviewQuery, proceduresQuery } from './client.ts'
 import { Marked } from './code/marked.tsx'
 import { Code } from './code/copy.tsx'
 import { addressOf } from './location.ts'
+import { Samples } from './data/samples.tsx'
 import { Loaded } from './problem.tsx'
 import { Agents, ServiceState } from './service-state.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -35,6 +36,7 @@ export function Start() {
                 <section>
                   <h3>Sign in to the page</h3>
                   <SignIn overview={overview} />
+                  <Samples />
                 </section>
               </li>
               <li>
@@ -78,8 +80,12 @@ function FirstCall() {
   const callable = data.filter(({ isStream }) => !isStream)
   const simple = callable.filter(({ input }) => input === null)
   const first =
-    // The contract has the newest resource last. Without a scope, it is a procedure of the engine, such as tokens.create.
-    callable.findLast(({ operation, scope }) => operation.endsWith('.create') && scope !== null) ??
+    // The contract has the newest resource last. Without a scope, it is a procedure of the engine, such as tokens.create. With a media
+    // type, it is another form of a procedure.
+    callable.findLast(
+      ({ operation, scope, mediaType }) =>
+        operation.endsWith('.create') && scope !== null && mediaType === null,
+    ) ??
     simple.find(({ access }) => access === 'public') ??
     simple[0] ??
     callable[0]

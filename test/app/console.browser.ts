@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
@@ -9,7 +10,7 @@ import { openSignedIn as openConsoleSignedIn, openView as openConsoleView } from
 
 useBrowser()
 const running = await startConsole()
-const { address, client, origin, root, service } = running
+const { address, client, origin, root, service, services } = running
 
 const openSignedIn = () => openConsoleSignedIn(running)
 const openView = (view: string, options?: Parameters<typeof openContext>[0]) =>
@@ -181,7 +182,7 @@ describe('Procedures', () => {
     const answer = page.getByRole('region', { name: 'Answer' })
     await answer.getByText('200 OK').waitFor()
     expect(await answer.textContent()).toContain('"name": "From the console"')
-    await answer.getByRole('link', { name: 'Statements' }).click()
+    await answer.getByRole('link', { name: 'Request' }).click()
     await page
       .getByRole('region', { name: 'Request', exact: true })
       .getByText('shelves_insert_name_user_id', { exact: true })
@@ -276,6 +277,31 @@ describe('Requests', () => {
     await expect.poll(() => focusedText(page), PATIENCE).toBe('shelves.create')
   })
 
+  test('shows the slowest first, without the files of pages, and moves by the arrow keys', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await service.fetch('GET', '/icon.svg')
+    await callAsAda('shelves.create', { name: 'One' })
+    await service.fetch('GET', '/api/visits')
+    await button(page, 'visits.get').waitFor()
+    expect(await button(page, 'GET /icon.svg').count()).toBe(0)
+    await page.getByLabel('Files of pages').check()
+    await button(page, 'GET /icon.svg').waitFor()
+
+    await button(page, 'Duration').click()
+
+    const header = page.getByRole('columnheader', { name: 'Duration' })
+    await expect.poll(() => header.getAttribute('aria-sort'), PATIENCE).toBe('descending')
+    const durations = await page.locator('.requests tbody tr > td:nth-last-child(2)').allTextContents()
+    const inMs = durations.map((text) => parseFloat(text) * (text.endsWith(' s') ? 1000 : 1))
+    expect(inMs.length).toBeGreaterThan(2)
+    expect(inMs).toEqual(inMs.toSorted((a, b) => b - a))
+    await page.locator('.requests tbody button').first().focus()
+    await page.keyboard.press('ArrowDown')
+    const names = await page.locator('.requests tbody th').allTextContents()
+    expect(await focusedText(page)).toBe(names[1])
+  })
+
   test('filters and pauses', async () => {
     const { page } = await openView('requests')
     await page.getByText('Recording', { exact: true }).waitFor()
@@ -319,6 +345,24 @@ describe('A request', () => {
     expect(await findViolations(page)).toEqual([])
     await page.goto(`${root}/#/requests/none`)
     await page.getByText('The request none is not recorded, or no longer.').waitFor()
+  })
+
+  test('shows the message of a failure beside its answer', async () => {
+    await services.db.execute(sql`create function refuse() returns trigger language plpgsql as
+      $$ begin if new.name = 'Broken' then raise exception 'no such shelf'; end if; return new; end $$`)
+    await services.db.execute(
+      sql`create trigger refuse before insert on shelves for each row execute function refuse()`,
+    )
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await page.goto(`${root}/#/procedures/shelves.create`)
+    await page.getByLabel('name').fill('Broken')
+
+    await button(page, 'Run').click()
+
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('500 Internal Server Error').waitFor()
+    await answer.getByText('no such shelf').first().waitFor()
   })
 
   test('is found by status, person and operation', async () => {

@@ -20,8 +20,8 @@ const Column = z.object({
 
 const Table = z.object({
   name: z.string(),
-  /** An estimate. Null if the database has no statistics yet. */
-  rowEstimate: z.number().nullable(),
+  /** Up to MAX_TOTAL. Above, an estimate of the database. Null for a secret table. */
+  rowCount: z.number().nullable(),
   columns: z.array(Column),
   /** Whether the whole table is secret. */
   isHidden: z.boolean(),

@@ -17,7 +17,7 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Adds to a table which parts the console never selects. */
-function describe({ key, schema: _schema, ...table }: catalogue.CatalogueTable): Table {
+function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
   const isHidden = SECRET_TABLES.includes(table.name)
   const accounts = ACCOUNT_COLUMNS[table.name] ?? []
   const columns = table.columns.map(({ isBinary, ...column }) => ({
@@ -34,7 +34,19 @@ function describe({ key, schema: _schema, ...table }: catalogue.CatalogueTable):
 }
 
 export const listTables = (db: Database): Promise<Table[]> =>
-  catalogue.readOnly(db, async (tx) => (await catalogue.listTables(tx)).map(describe))
+  catalogue.readOnly(db, async (tx) => {
+    const tables: Table[] = []
+    for (const table of await catalogue.listTables(tx)) {
+      const described = describe(table)
+      tables.push({ ...described, rowCount: described.isHidden ? null : await countOf(tx, table) })
+    }
+    return tables
+  })
+
+async function countOf(tx: Database, table: catalogue.CatalogueTable) {
+  const count = await catalogue.countRows(tx, table, MAX_TOTAL)
+  return count < MAX_TOTAL ? count : Math.max(count, table.rowEstimate ?? 0)
+}
 
 /** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
 export const listRows = (db: Database, { table: name, filters, page, sort }: RowsRequest): Promise<Rows> =>

@@ -39,6 +39,9 @@ describe('data.tables', () => {
     expect(tables.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['audit', 'books', 'loans', 'sessions', 'shelves', 'users']),
     )
+    const counts = new Map(tables.map(({ name, rowCount }) => [name, rowCount]))
+    expect([counts.get('verifications'), counts.get('rate_limits')]).toEqual([null, 0])
+    expect(counts.get('accounts')).toBe(1)
     const loans = tables.find(({ name }) => name === 'loans')
     expect(loans?.columns.find(({ name }) => name === 'user_id')).toEqual({
       name: 'user_id',

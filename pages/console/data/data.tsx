@@ -1,10 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 
+import { MAX_TOTAL } from '../../../engine/console/bounds.ts'
 import type { Table } from '../../../engine/console/data/data-contract.ts'
-import { client, overviewQuery, queryClient } from '../client.ts'
 import { parseSelection } from './filters.ts'
 import { addressOf } from '../location.ts'
-import { Loaded, Problem } from '../problem.tsx'
+import { Loaded } from '../problem.tsx'
+import { Samples } from './samples.tsx'
 import { TableRows } from './table-rows.tsx'
 import { tablesQuery } from './tables.ts'
 
@@ -56,7 +57,7 @@ export function Data({ table, query }: { table: string; query: URLSearchParams }
   )
 }
 
-function Entry({ table: { name, rowEstimate, isHidden }, isCurrent }: { table: Table; isCurrent: boolean }) {
+function Entry({ table: { name, rowCount, isHidden }, isCurrent }: { table: Table; isCurrent: boolean }) {
   if (isHidden)
     return (
       <li className="secret">
@@ -68,65 +69,12 @@ function Entry({ table: { name, rowEstimate, isHidden }, isCurrent }: { table: T
     <li>
       <a href={addressOf('data', name)} aria-current={isCurrent ? 'true' : undefined}>
         <span className="name">{name}</span>
-        {rowEstimate !== null && (
-          <small title="An estimate of the database">
-            {rowEstimate} {rowEstimate === 1 ? 'row' : 'rows'}
+        {rowCount !== null && (
+          <small>
+            {rowCount < MAX_TOTAL ? rowCount : `about ${rowCount}`} {rowCount === 1 ? 'row' : 'rows'}
           </small>
         )}
       </a>
     </li>
-  )
-}
-
-const listFormat = new Intl.ListFormat('en')
-
-/** The buttons that add sample data, and that begin again with it. Shown only if resources have sample data. */
-function Samples() {
-  const { data: overview } = useQuery(overviewQuery)
-  const { mutate, data, error, isPending, variables } = useMutation({
-    mutationFn: (name: 'addSamples' | 'resetSamples') => client.data[name](),
-    onSuccess: () => queryClient.invalidateQueries(),
-  })
-  if (!overview || overview.samples.length === 0) return null
-  const accounts = listFormat.format(
-    overview.people.filter(({ person }) => person !== 'admin').map(({ email }) => email),
-  )
-  return (
-    <div className="samples">
-      <p className="row">
-        <button
-          type="button"
-          className="secondary"
-          disabled={isPending}
-          aria-busy={isPending && variables === 'addSamples'}
-          onClick={() => {
-            mutate('addSamples')
-          }}
-        >
-          Add sample data
-        </button>
-        <button
-          type="button"
-          className="secondary"
-          disabled={isPending}
-          aria-busy={isPending && variables === 'resetSamples'}
-          onClick={() => {
-            if (confirm(`Delete ${accounts} with all their rows, and add the sample data again?`))
-              mutate('resetSamples')
-          }}
-        >
-          Reset
-        </button>
-      </p>
-      <p role="status" className="muted">
-        {data?.message ?? `Adds rows for ${listFormat.format(overview.samples)}.`}
-      </p>
-      <Problem
-        error={error}
-        onRetry={() => {
-          if (variables) mutate(variables)
-        }}
-      />
-    </div>
   )
 }

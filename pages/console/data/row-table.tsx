@@ -1,6 +1,7 @@
 import { MAX_KEY } from '../../../engine/console/bounds.ts'
 import type { Rows, RowsRequest, Table } from '../../../engine/console/data/data-contract.ts'
 import { useEmails } from '../person.tsx'
+import { SortableHeader } from '../sortable-header.tsx'
 import { isAccount, Value } from './value.tsx'
 
 /** Length of a value that is shown on one line, in characters. */
@@ -53,27 +54,24 @@ export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Prop
                 <span className="hidden">Row</span>
               </th>
             )}
-            {columns.map((column) => (
-              <th key={column.name} scope="col" aria-sort={orderOf(column.name)}>
-                {column.isHidden ? (
-                  column.name
-                ) : (
-                  <button
-                    type="button"
-                    className="link"
-                    onClick={() => {
-                      onSort(nextSort(column.name, sort))
-                    }}
-                  >
-                    {column.name}
-                    {sort?.column === column.name && (
-                      <span aria-hidden="true">{sort.isDescending ? ' ↓' : ' ↑'}</span>
-                    )}
-                  </button>
-                )}
-                <small>{column.isHidden ? 'hidden' : shortType(column.type)}</small>
-              </th>
-            ))}
+            {columns.map((column) =>
+              column.isHidden ? (
+                <th key={column.name} scope="col">
+                  {column.name} <small>hidden</small>
+                </th>
+              ) : (
+                <SortableHeader
+                  key={column.name}
+                  order={orderOf(column.name)}
+                  onSort={() => {
+                    onSort(nextSort(column.name, sort))
+                  }}
+                  note={<small>{shortType(column.type)}</small>}
+                >
+                  {column.name}
+                </SortableHeader>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>

@@ -26,13 +26,19 @@ export function StreamDetails({ id, stream, isLoading, entries }: Props) {
       <section aria-label="Stream">
         <h2>{stream?.topics.map(nameOf).join(', ') ?? (isLoading ? 'Stream' : 'A stream that has ended')}</h2>
         {stream && <Facts stream={stream} />}
+        {!stream && !isLoading && (
+          <p>
+            The client has closed the stream, or the service has started again, which also removes the
+            recorded events. <a href={addressOf('live', 'open')}>Open a stream</a>
+          </p>
+        )}
       </section>
       {stream && <Why stream={stream} entries={entries} />}
       <section aria-label="Events">
         <div className="row head">
           <h3>Events ({events.length})</h3>
         </div>
-        {events.length === 0 && <p className="muted">No event while the console was open.</p>}
+        {events.length === 0 && <p className="muted">No event is recorded.</p>}
         <ol className="statements">
           {events.map((event, index) => (
             <li key={events.length - index}>

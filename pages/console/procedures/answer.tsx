@@ -8,14 +8,14 @@ import { useTexts } from './texts.ts'
 
 interface Props {
   result: CallResult
-  /** Returns the address of the statements of a request. */
-  statementsOf?: (requestId: string) => string
-  /** Shows the difference to another run of the request. */
-  comparisonOf?: (requestId: string) => ReactNode
+  /** Returns the address of a recorded request. */
+  addressOfRequest?: (requestId: string) => string
+  /** Shows what is recorded of the request. */
+  recordedOf?: (requestId: string) => ReactNode
 }
 
 /** The answer of a call: status, error, body and headers. */
-export function Answer({ result, statementsOf, comparisonOf }: Props) {
+export function Answer({ result, addressOfRequest, recordedOf }: Props) {
   const { t } = useTexts()
   const { request, status, duration, headers, body, isCut, error } = result
   const id = headers.find(([name]) => name === 'x-request-id')?.[1]
@@ -25,7 +25,7 @@ export function Answer({ result, statementsOf, comparisonOf }: Props) {
         <h3>{t('answer')}</h3>
         <p role="status" className="row">
           <Status status={status} /> <span className="muted">{formatDuration(duration)}</span>
-          {id && statementsOf && <a href={statementsOf(id)}>Statements</a>}
+          {id && addressOfRequest && <a href={addressOfRequest(id)}>Request</a>}
         </p>
       </div>
       {error && (
@@ -36,7 +36,7 @@ export function Answer({ result, statementsOf, comparisonOf }: Props) {
         </p>
       )}
       {body ? <Code text={prettyJson(body)} name={t('answer')} /> : <p className="muted">{t('noBody')}</p>}
-      {id && comparisonOf?.(id)}
+      {id && recordedOf?.(id)}
       {isCut && <p className="muted">{t('cutBody')}</p>}
       <details>
         <summary>

@@ -8,6 +8,7 @@ import { addressOf } from '../location.ts'
 import { headersOf, keepTag, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
 import { Comparison } from '../requests/comparison.tsx'
+import { RecordedFailure } from '../requests/failure.tsx'
 import { About, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
 import { SampleCallForm } from '../callers/sample-call-form.tsx'
@@ -63,8 +64,13 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
           {call.data && (
             <Answer
               result={call.data}
-              statementsOf={(request) => addressOf('requests', request)}
-              comparisonOf={(request) => <Comparison id={request} />}
+              addressOfRequest={(request) => addressOf('requests', request)}
+              recordedOf={(request) => (
+                <>
+                  <RecordedFailure id={request} />
+                  <Comparison id={request} />
+                </>
+              )}
             />
           )}
           {overview && (

@@ -1,4 +1,5 @@
 import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
+import { callerOf } from './recording.ts'
 
 /** What the requests can be filtered by. Each function returns the value of a request. */
 const filters = {
@@ -11,13 +12,18 @@ const filters = {
   person: {
     label: 'Person',
     all: 'All people',
-    valueOf: ({ person, protocol }: RecordedRequest) =>
-      person ?? (protocol === 'job' ? 'none' : 'signed out'),
+    valueOf: callerOf,
   },
   operation: {
     label: 'Operation',
     all: 'All operations',
     valueOf: ({ operation, method, path }: RecordedRequest) => operation ?? `${method} ${path}`,
+  },
+  duration: {
+    label: 'Duration',
+    all: 'All durations',
+    valueOf: ({ duration }: RecordedRequest) =>
+      duration < 100 ? 'Below 100 ms' : duration < 1000 ? 'From 100 ms' : 'From 1 s',
   },
 }
 type Name = keyof typeof filters
@@ -25,7 +31,7 @@ type Name = keyof typeof filters
 /** The chosen values. Empty for all. */
 export type Choice = Record<Name, string>
 
-export const nothingChosen: Choice = { status: '', person: '', operation: '' }
+export const nothingChosen: Choice = { status: '', person: '', operation: '', duration: '' }
 
 const isName = (name: string): name is Name => Object.hasOwn(filters, name)
 const names = Object.keys(filters).filter(isName)

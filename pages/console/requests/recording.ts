@@ -91,5 +91,14 @@ export const useRecording = (): Recording => useSyncExternalStore(subscribe, () 
 /** Returns what names a request in addresses. The attempts of a job have the same id. */
 export const nameOf = ({ id, time, protocol }: RecordedRequest) => (protocol === 'job' ? `${id}:${time}` : id)
 
+/** Returns the address of the person who called. */
+export const callerOf = ({ person, protocol, calls }: RecordedRequest) =>
+  // Only a call of a procedure determines the person.
+  person ?? (protocol === 'job' || calls.length === 0 ? 'none' : 'signed out')
+
+/** Whether the request is for a file of a page, such as a script or a font. */
+export const isFile = ({ path, calls }: RecordedRequest) =>
+  calls.length === 0 && !path.startsWith('/api/') && /\.\w+$/.test(path)
+
 export const findRequest = (requests: readonly RecordedRequest[], name: string) =>
   requests.find((request) => nameOf(request) === name || request.id === name)

@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'react'
 
-import type { RecordedError, RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
+import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { Code, Copy, prettyJson } from '../code/copy.tsx'
-import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
 import { formatDate, formatDuration } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
 import { Comparison } from './comparison.tsx'
-import { nameOf } from './recording.ts'
+import { Failure } from './failure.tsx'
+import { callerOf, nameOf } from './recording.ts'
 import { RunAgain } from './run-again.tsx'
 import { Statements } from './statements.tsx'
 import { Waterfall } from './waterfall.tsx'
@@ -15,7 +15,7 @@ import { Waterfall } from './waterfall.tsx'
 /** The details of a request. The heading receives the focus. */
 export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {
   const { id, method, path, operation, calls, status, outcome, time } = request
-  const { person, app, protocol, duration } = request
+  const { app, protocol, duration } = request
   const isJob = protocol === 'job'
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -60,11 +60,7 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
           {formatDate(time)}, {formatDuration(duration)}
         </dd>
         <dt>Caller</dt>
-        <dd>
-          {[person ?? (isJob ? 'none' : 'signed out'), app && `with the app ${app}`]
-            .filter(Boolean)
-            .join(' ')}
-        </dd>
+        <dd>{[callerOf(request), app && `with the app ${app}`].filter(Boolean).join(' ')}</dd>
         <dt>Protocol</dt>
         <dd>{protocol}</dd>
       </dl>
@@ -104,37 +100,6 @@ function Call({ call: { operation, input, output, error }, isFailure }: CallProp
         <>
           <p className="caption">Output</p>
           <Code text={prettyJson(output)} name="the output" />
-        </>
-      )}
-    </>
-  )
-}
-
-/** An error with its statement, its stack and its causes. */
-function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolean }) {
-  const { code, type, message, statement, stack, cause } = error
-  const position = stack === undefined ? undefined : findPosition(stack)
-  return (
-    <>
-      <p>
-        <code>{code ?? type}</code> {message}
-      </p>
-      {position && (
-        <p className="row">
-          <SourceLink position={position} /> <EditorSelect />
-        </p>
-      )}
-      {statement && <Code text={statement} name="the failed statement" language="sql" />}
-      {stack && (
-        <details open={isFailure}>
-          <summary>Stack</summary>
-          <Code text={stack} name="the stack of the error" />
-        </details>
-      )}
-      {cause && (
-        <>
-          <p className="caption">Cause</p>
-          <Failure error={cause} isFailure={isFailure} />
         </>
       )}
     </>

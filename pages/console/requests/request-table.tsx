@@ -1,21 +1,37 @@
+import type { KeyboardEvent } from 'react'
+
 import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { formatDuration, formatTime } from '../format.ts'
+import { SortableHeader } from '../sortable-header.tsx'
 import { Status } from '../status.tsx'
+import { callerOf } from './recording.ts'
+import { Bar } from './waterfall.tsx'
 
 interface Props {
   requests: readonly RecordedRequest[]
   selected: RecordedRequest | undefined
+  /** Whether the slowest is the first. Otherwise, the newest is. */
+  isByDuration: boolean
+  onSort: (isByDuration: boolean) => void
   onSelect: (request: RecordedRequest, button: HTMLElement) => void
 }
 
 /** The table of requests. CSS hides the columns `wide` on narrow screens, and `extra` beside the details. */
-export function RequestTable({ requests, selected, onSelect }: Props) {
+export function RequestTable({ requests, selected, isByDuration, onSort, onSelect }: Props) {
+  const slowest = Math.max(...requests.map(({ duration }) => duration))
   return (
-    <div className="scroll card" tabIndex={0} role="group" aria-label="Requests">
+    <div className="scroll card" tabIndex={0} role="group" aria-label="Requests" onKeyDown={moveBetweenRows}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <SortableHeader
+              order={isByDuration ? undefined : 'descending'}
+              onSort={() => {
+                onSort(false)
+              }}
+            >
+              Time
+            </SortableHeader>
             <th scope="col">Operation</th>
             <th scope="col">Status</th>
             <th scope="col" className="wide extra">
@@ -24,9 +40,15 @@ export function RequestTable({ requests, selected, onSelect }: Props) {
             <th scope="col" className="wide extra">
               Protocol
             </th>
-            <th scope="col" className="number">
+            <SortableHeader
+              className="number"
+              order={isByDuration ? 'descending' : undefined}
+              onSort={() => {
+                onSort(true)
+              }}
+            >
               Duration
-            </th>
+            </SortableHeader>
             <th scope="col" className="wide number">
               Statements
             </th>
@@ -37,6 +59,7 @@ export function RequestTable({ requests, selected, onSelect }: Props) {
             <Row
               key={`${request.id} ${request.time}`}
               request={request}
+              slowest={slowest}
               isSelected={request === selected}
               onSelect={onSelect}
             />
@@ -47,16 +70,30 @@ export function RequestTable({ requests, selected, onSelect }: Props) {
   )
 }
 
+/** Moves the focus to the request above or below. */
+function moveBetweenRows(event: KeyboardEvent<HTMLElement>) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('tbody button')]
+  const index = buttons.findIndex((button) => button === document.activeElement)
+  const next = buttons[index === -1 ? 0 : index + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
+
 /** Returns the operation. Without a procedure, the method and the path: `GET /api/openapi.json`. */
 const nameOf = ({ operation, method, path }: RecordedRequest) =>
   operation && !operation.startsWith('/') ? operation : `${method} ${path}`
 
 interface RowProps extends Pick<Props, 'onSelect'> {
   request: RecordedRequest
+  /** The longest duration of the table, in milliseconds. */
+  slowest: number
   isSelected: boolean
 }
 
-function Row({ request, isSelected, onSelect }: RowProps) {
+function Row({ request, slowest, isSelected, onSelect }: RowProps) {
   const { time, status, outcome, person, app, protocol } = request
   const { duration, databaseTime, statementCount } = request
   return (
@@ -78,11 +115,14 @@ function Row({ request, isSelected, onSelect }: RowProps) {
         <Status status={status} outcome={outcome} />
       </td>
       <td className="wide extra caller">
-        {person ?? <span className="muted">{protocol === 'job' ? 'none' : 'signed out'}</span>}
+        {person ?? <span className="muted">{callerOf(request)}</span>}
         {app && <small className="muted"> {app}</small>}
       </td>
       <td className="wide extra">{protocol}</td>
-      <td className="number">{formatDuration(duration)}</td>
+      <td className="number">
+        {formatDuration(duration)}
+        <Bar spans={[{ start: 0, duration }]} total={slowest} />
+      </td>
       <td className="wide number">
         {statementCount === 0 ? (
           <span className="muted">none</span>

@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../../engine/console/requests/requests-
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { Choices, isChosen, nothingChosen } from './choices.tsx'
-import { clearRequests, findRequest, nameOf, useRecording } from './recording.ts'
+import { clearRequests, findRequest, isFile, nameOf, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
 
@@ -28,15 +28,19 @@ export function Requests({ id }: { id: string }) {
   const [paused, setPaused] = useState<readonly RecordedRequest[]>()
   const [filter, setFilter] = useState('')
   const [onlyErrors, setOnlyErrors] = useState(false)
+  const [withFiles, setWithFiles] = useState(false)
+  const [isByDuration, setByDuration] = useState(false)
   const [choice, setChoice] = useState(nothingChosen)
   const opener = useRef<HTMLElement>(null)
 
   const all = paused ?? requests
   const selected = findRequest(all, id)
-  const shown = all.filter(
+  const listed = all.filter((request) => withFiles || !isFile(request))
+  const shown = listed.filter(
     (request) =>
       (!onlyErrors || isError(request)) && matches(request, filter.trim()) && isChosen(request, choice),
   )
+  if (isByDuration) shown.sort((a, b) => b.duration - a.duration)
   const missed = paused ? requests.filter((request) => !paused.includes(request)).length : 0
   const close = () => {
     location.hash = addressOf('requests')
@@ -71,6 +75,16 @@ export function Requests({ id }: { id: string }) {
           />
           Only errors
         </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={withFiles}
+            onChange={({ target }) => {
+              setWithFiles(target.checked)
+            }}
+          />
+          Files of pages
+        </label>
         <button
           type="button"
           className="secondary"
@@ -93,7 +107,7 @@ export function Requests({ id }: { id: string }) {
           Clear
         </button>
       </div>
-      <Choices requests={all} choice={choice} onChange={setChoice} />
+      <Choices requests={listed} choice={choice} onChange={setChoice} />
       <Problem error={error} />
       {id && !selected && <p className="muted">The request {id} is not recorded, or no longer.</p>}
       <div className={selected ? 'requests has-detail' : 'requests'}>
@@ -101,13 +115,15 @@ export function Requests({ id }: { id: string }) {
           <RequestTable
             requests={shown}
             selected={selected}
+            isByDuration={isByDuration}
+            onSort={setByDuration}
             onSelect={(request, button) => {
               opener.current = button
               location.hash = addressOf('requests', nameOf(request))
             }}
           />
         ) : (
-          <section className="empty">{all.length > 0 ? <NothingFound /> : <NothingRecorded />}</section>
+          <section className="empty">{listed.length > 0 ? <NothingFound /> : <NothingRecorded />}</section>
         )}
         {selected && <RequestDetails request={selected} onClose={close} />}
       </div>

@@ -20,20 +20,48 @@ export function Statements({ request }: { request: RecordedRequest }) {
         <p className="muted">The console has recorded the first {statements.length}.</p>
       )}
       <ol className="statements">
-        {statements.map(({ id, name, text, start, duration, failed }) => (
-          <li key={id}>
-            <p className="row">
-              <strong className="grow">{name}</strong>
-              {failed && <span className="status failed">failed</span>}
-              <span>{formatDuration(duration)}</span>
-            </p>
-            <Bar span={{ start, duration }} total={total} />
-            <Code text={text} name="the statement" language="sql" />
-            <StatementPlan id={id} name={name} />
-          </li>
+        {[...new Set(statements.map(({ text }) => text))].map((text) => (
+          <EqualStatements
+            key={text}
+            text={text}
+            statements={statements.filter((each) => each.text === text)}
+            total={total}
+          />
         ))}
       </ol>
     </>
+  )
+}
+
+interface Props {
+  text: string
+  /** The executions, the first one first. */
+  statements: RecordedRequest['statements']
+  /** The duration of the request, in milliseconds. */
+  total: number
+}
+
+/** A statement with each of its executions: a statement in a loop is one entry. */
+function EqualStatements({ text, statements, total }: Props) {
+  const [first] = statements
+  if (!first) return null
+  const durations = statements.map(({ duration }) => duration)
+  const sum = formatDuration(durations.reduce((a, b) => a + b))
+  return (
+    <li>
+      <p className="row">
+        <strong className="grow">{first.name}</strong>
+        {statements.some(({ failed }) => failed) && <span className="status failed">failed</span>}
+        <span>
+          {statements.length === 1
+            ? sum
+            : `${statements.length} times, ${sum}, slowest ${formatDuration(Math.max(...durations))}`}
+        </span>
+      </p>
+      <Bar spans={statements} total={total} />
+      <Code text={text} name="the statement" language="sql" />
+      <StatementPlan id={first.id} name={first.name} />
+    </li>
   )
 }
 

@@ -32,15 +32,20 @@ export function phasesOf({ calls, duration, protocol }: RecordedRequest): Span[]
     .filter((phase) => phase.duration > 0)
 }
 
-/** A span as a bar on the axis of the whole request. */
-export const Bar = ({ span: { start, duration }, total }: { span: Omit<Span, 'name'>; total: number }) => (
-  <div
-    className="duration"
-    style={{
-      marginInlineStart: `${partOf(start, total)}%`,
-      width: `${Math.min(partOf(duration, total), 100 - partOf(start, total))}%`,
-    }}
-  />
+/** Spans as bars on one axis, for example of the whole request. */
+export const Bar = ({ spans, total }: { spans: readonly Omit<Span, 'name'>[]; total: number }) => (
+  <div className="durations">
+    {spans.map(({ start, duration }, index) => (
+      <div
+        key={index}
+        className="duration"
+        style={{
+          insetInlineStart: `${partOf(start, total)}%`,
+          width: `${Math.min(partOf(duration, total), 100 - partOf(start, total))}%`,
+        }}
+      />
+    ))}
+  </div>
 )
 
 const partOf = (time: number, total: number) => (total > 0 ? Math.min(100, (time / total) * 100) : 0)
@@ -63,7 +68,7 @@ export function Waterfall({ request }: { request: RecordedRequest }) {
               <span className="grow">{phase.name}</span>
               <span>{formatDuration(phase.duration)}</span>
             </p>
-            <Bar span={phase} total={duration} />
+            <Bar spans={[phase]} total={duration} />
           </li>
         ))}
       </ol>
