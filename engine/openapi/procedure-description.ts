@@ -49,7 +49,7 @@ export type ProcedureDescription = z.infer<typeof ProcedureDescription>
 
 /** The document of the reference page, at `/docs/reference.json`. */
 export interface ReferenceDocument {
-  /** The same as in the OpenAPI document. The URL of the contact is the origin of the service. */
+  /** As in the OpenAPI document, without its sentence on the sign-in. The URL of the contact is the origin of the service. */
   info: { title: string; version: string; description: string; contact: { url: string } }
   /** The resources. */
   tags: { name: string; description: string }[]

@@ -8,7 +8,8 @@ import { describeProcedures } from './procedures.ts'
  * (engine/test/reference-document.test.ts).
  */
 export const createReference = (app: App, baseUrl: string): ReferenceDocument => ({
-  info: createInfo(app, baseUrl),
+  // The page explains the sign-in in a section of its own.
+  info: { ...createInfo(app, baseUrl), description: app.description },
   tags: listTags(app),
   procedures: describeProcedures(app.contract),
 })

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { use, useId, useState } from 'react'
 
 import { sessionQuery } from '../../engine/dev/page/auth.ts'
 import { Segments } from '../console/procedures/segments.tsx'
+import { OpenSignIn } from './sign-in-dialog.tsx'
 import { useReferenceTexts } from './texts.ts'
 
 interface Credential {
@@ -31,6 +32,7 @@ export function CredentialFields({
 }) {
   const { t } = useReferenceTexts()
   const { data: session } = useQuery(sessionQuery)
+  const openSignIn = use(OpenSignIn)
   const id = useId()
   return (
     <div className="field">
@@ -43,9 +45,16 @@ export function CredentialFields({
         }}
       />
       {credential.kind === 'session' ? (
-        <small className="hint">
-          {session ? t('signedInAs', { email: session.user.email }) : t('notSignedIn')}
-        </small>
+        <div className="row identity">
+          <small className="hint">
+            {session ? t('signedInAs', { email: session.user.email }) : t('notSignedIn')}
+          </small>
+          {session === null && (
+            <button type="button" className="secondary small" onClick={openSignIn}>
+              {t('signIn')}
+            </button>
+          )}
+        </div>
       ) : (
         <>
           <label htmlFor={id}>{t('token')}</label>

@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { use, useEffect, useRef } from 'react'
 
 import { type Session, sessionQuery, signOut } from '../../engine/dev/page/auth.ts'
 import { LanguageSelect } from '../../engine/dev/page/components/language-select.tsx'
 import { useAppLanguage } from '../../engine/dev/page/language.tsx'
 import { announceSession } from '../../engine/dev/page/session-changes.ts'
-import { SignInDialog } from './sign-in-dialog.tsx'
+import { OpenSignIn } from './sign-in-dialog.tsx'
 import { useReferenceTexts } from './texts.ts'
 
 /** The name of the application, the language, and the session of the browser. */
@@ -56,8 +56,7 @@ function useReloadAfter(session: Session | null | undefined) {
 function Account() {
   const { t } = useReferenceTexts()
   const { data: session } = useQuery(sessionQuery)
-  // A provider sends a failed sign-in back with an error, which the dialog shows.
-  const [isOpen, setOpen] = useState(() => new URLSearchParams(location.search).has('error'))
+  const openSignIn = use(OpenSignIn)
   useReloadAfter(session)
   const leave = useMutation({
     mutationFn: signOut,
@@ -68,7 +67,7 @@ function Account() {
   })
   return (
     <div className="session">
-      <p role="status">
+      <p role="status" className={session ? undefined : 'wide'}>
         {session && t('signedInAs', { email: session.user.email })}
         {session === null && t('notSignedIn')}
       </p>
@@ -84,22 +83,9 @@ function Account() {
           {t('signOut')}
         </button>
       ) : (
-        <button
-          type="button"
-          className="secondary"
-          onClick={() => {
-            setOpen(true)
-          }}
-        >
+        <button type="button" className="secondary" onClick={openSignIn}>
           {t('signIn')}
         </button>
-      )}
-      {isOpen && !session && (
-        <SignInDialog
-          onClose={() => {
-            setOpen(false)
-          }}
-        />
       )}
     </div>
   )

@@ -1,11 +1,12 @@
-import { Fragment, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 
-import type { ReferenceDocument } from '../../engine/openapi/procedure-description.ts'
+import type { ProcedureDescription, ReferenceDocument } from '../../engine/openapi/procedure-description.ts'
 import { Code } from '../console/code/copy.tsx'
 import { Marked } from '../console/code/marked.tsx'
 import { isRecord } from '../console/procedures/schema.ts'
 import { quote } from '../console/procedures/snippets.ts'
-import { addressOf } from './address.ts'
+import { addressOf, type Section } from './address.ts'
+import { sampleOf } from './sample.ts'
 import { useReferenceTexts } from './texts.ts'
 
 const JSON_TYPE = quote('content-type: application/json')
@@ -14,18 +15,21 @@ const JSON_TYPE = quote('content-type: application/json')
 const toSignIn = (origin: string) =>
   [
     `curl ${quote(`${origin}/api/auth/email-otp/send-verification-otp`)} \\`,
-    `  -H ${JSON_TYPE} -d ${quote('{"email":"name@example.com","type":"sign-in"}')}`,
+    `  -H ${JSON_TYPE} \\`,
+    `  -d ${quote('{"email":"name@example.com","type":"sign-in"}')}`,
     `curl -c cookies.txt ${quote(`${origin}/api/auth/sign-in/email-otp`)} \\`,
-    `  -H ${JSON_TYPE} -d ${quote('{"email":"name@example.com","otp":"123456"}')}`,
+    `  -H ${JSON_TYPE} \\`,
+    `  -d ${quote('{"email":"name@example.com","otp":"123456"}')}`,
   ].join('\n')
 
 /** What all procedures have in common. Leaves out what the application does not have. */
 export function Introduction({ document: { info, tags, procedures } }: { document: ReferenceDocument }) {
   const { t } = useReferenceTexts()
   const origin = info.contact.url
-  const has = (name: string) => procedures.some(({ operation }) => operation === name)
+  const find = (name: string) => procedures.find(({ operation }) => operation === name)
   const error = procedures.flatMap(({ errors }) => errors)[0]
   const list = procedures.find(({ input }) => isRecord(input?.properties) && 'cursor' in input.properties)
+  const live = find('live.watch')
   return (
     <>
       <section>
@@ -39,59 +43,138 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
           <a href="/api/openapi.json">{t('document')}</a>
         </p>
       </section>
-      <section>
-        <h3>{t('resources')}</h3>
-        <dl className="facts">
-          {tags.map(({ name, description }) => (
-            <Fragment key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <Marked text={description} />
-              </dd>
-            </Fragment>
-          ))}
-        </dl>
-      </section>
-      <Topic title={t('signInTitle')} text={t('signInText')}>
+      <Topic id="resources" title={t('resources')}>
+        <Resources tags={tags} procedures={procedures} />
+      </Topic>
+      <Topic id="sign-in" title={t('signInTitle')} text={t('signInText')}>
         <Code text={toSignIn(origin)} name={t('signInTitle')} language="shell" />
       </Topic>
-      <Topic title={t('tokens')} text={t('tokensText')} operation={has('tokens.create') && 'tokens.create'}>
+      <Topic
+        id="tokens"
+        title={t('tokens')}
+        text={t('tokensText')}
+        operation={find('tokens.create')?.operation}
+      >
         <Code text={'authorization: Bearer $TOKEN'} name={t('token')} />
       </Topic>
-      <Topic title="MCP" text={t('agentsText')}>
+      <Topic id="mcp" title="MCP" text={t('agentsText')}>
         <Code text={`${origin}/mcp`} name="MCP" />
       </Topic>
       {error && (
-        <Topic title={t('errors')} text={t('errorsText')}>
+        <Topic id="errors" title={t('errors')} text={t('errorsText')}>
           <Code text={JSON.stringify(error.example, null, 2)} name={t('errors')} />
+          <CommonErrors procedures={procedures} />
         </Topic>
       )}
       {list && (
-        <Topic title={t('pages')} text={t('pagesText')} operation={list.operation}>
+        <Topic id="pages" title={t('pages')} text={t('pagesText')} operation={list.operation}>
           <Code text={`Link: <${origin}${list.path}?limit=50&cursor=…>; rel="next"`} name={t('pages')} />
         </Topic>
       )}
-      <Topic title={t('retries')} text={t('retriesText')} />
-      {has('live.watch') && (
-        <Topic title={t('live')} text={t('liveText', { operation: 'live.watch' })} operation="live.watch" />
+      <Topic id="retries" title={t('retries')} text={t('retriesText')} />
+      {live && (
+        <Topic
+          id="live-updates"
+          title={t('live')}
+          text={t('liveText', { operation: live.operation })}
+          operation={live.operation}
+        >
+          <Code text={`id: …\ndata: ${JSON.stringify(sampleOf(live.output))}`} name={t('event')} />
+        </Topic>
       )}
     </>
   )
 }
 
+/** The resources, each with a link to its first procedure. */
+function Resources({ tags, procedures }: Pick<ReferenceDocument, 'tags' | 'procedures'>) {
+  return (
+    <dl className="facts">
+      {tags.map(({ name, description }) => {
+        const first = procedures.find(({ resource }) => resource === name)
+        return (
+          <div key={name}>
+            <dt>{first ? <a href={addressOf(first.operation)}>{name}</a> : name}</dt>
+            <dd>
+              <Marked text={description} />
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
+
+/** Number of procedures that have a common error. */
+const COMMON = 3
+
+/** Returns the errors of several procedures by status, each with all of its messages. */
+function findCommonErrors(procedures: readonly ProcedureDescription[]) {
+  const errors = procedures.flatMap((procedure) => procedure.errors)
+  return [...new Map(errors.map(({ code, status }) => [code, status]))]
+    .map(([code, status]) => ({ code, status, same: errors.filter((error) => error.code === code) }))
+    .filter(({ same }) => same.length >= COMMON)
+    .map(({ code, status, same }) => ({
+      code,
+      status,
+      message: [...new Set(same.map(({ message }) => message))].join(' · '),
+    }))
+    .sort((a, b) => a.status - b.status)
+}
+
+function CommonErrors({ procedures }: Pick<ReferenceDocument, 'procedures'>) {
+  const { t } = useReferenceTexts()
+  return (
+    <div className="scroll" tabIndex={0} role="group" aria-label={t('errors')}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t('errorCode')}</th>
+            <th scope="col">{t('errorStatus')}</th>
+            <th scope="col">{t('errorMessage')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">
+              <code>BAD_REQUEST</code>
+            </th>
+            <td>400</td>
+            <td>{t('brokenInput')}</td>
+          </tr>
+          {findCommonErrors(procedures).map(({ code, status, message }) => (
+            <tr key={code}>
+              <th scope="row">
+                <code>{code}</code>
+              </th>
+              <td>{status}</td>
+              <td>
+                <Marked text={message} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
 interface TopicProps {
+  id: Section
   title: string
-  text: string
+  text?: string
   /** The procedure to read next. */
-  operation?: string | false
+  operation?: string | undefined
   children?: ReactNode
 }
 
-function Topic({ title, text, operation, children }: TopicProps) {
+function Topic({ id, title, text, operation, children }: TopicProps) {
   return (
-    <section>
-      <h3>{title}</h3>
-      <p>{text}</p>
+    <section id={id}>
+      <h3>
+        <a href={`#${id}`}>{title}</a>
+      </h3>
+      {text && <p>{text}</p>}
       {children}
       {operation && (
         <p>

@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 
 import type { ReferenceDocument } from '../../engine/openapi/procedure-description.ts'
 import { ProcedureList } from '../console/procedures/procedure-list.tsx'
 import { ProcedureTextsContext } from '../console/procedures/texts.ts'
-import { addressOf, useOperation } from './address.ts'
+import { addressOf, INTRODUCTION, useAddress } from './address.ts'
 import { documentQuery } from './document.ts'
 import { Header } from './header.tsx'
 import { Introduction } from './introduction.tsx'
+import { findNearest } from './nearest.ts'
 import { Procedure } from './procedure.tsx'
+import { WithSignIn } from './sign-in-dialog.tsx'
 import { useReferenceTexts } from './texts.ts'
 
 /** The reference of all procedures, for everybody. */
@@ -37,65 +40,106 @@ export function ReferencePage() {
   )
 }
 
-/** The address of the introduction on narrow screens, which otherwise show the list. */
-const INTRODUCTION = 'introduction'
-
 function Reference({ document: content }: { document: ReferenceDocument }) {
   const { info, procedures } = content
   const { t } = useReferenceTexts()
-  const operation = useOperation(procedures)
-  const selected = procedures.find((each) => each.operation === operation)
-  const detail = useShownDetail(operation)
-  const title = [selected?.operation, info.title, t('reference')].filter(Boolean).join(' – ')
+  const { name, procedure, isIntroduction, section } = useAddress(procedures)
+  const detail = useShownDetail(name, section)
+  const [isListOpen, setListOpen] = useState(false)
+  const title = [procedure?.operation, info.title, t('reference')].filter(Boolean).join(' – ')
 
   useEffect(() => {
     document.title = title
   }, [title])
 
-  const isIntroduction = operation === '' || operation === INTRODUCTION
+  const closeList = () => {
+    setListOpen(false)
+    detail.current?.focus({ preventScroll: true })
+  }
   return (
-    <>
+    <WithSignIn>
       <Header name={info.title} />
       <main id="content" tabIndex={-1}>
-        <div className={operation ? 'split has-detail' : 'split'}>
-          <ProcedureList procedures={procedures} operation={operation} addressOf={addressOf}>
+        <div className={isListOpen ? 'split has-list' : 'split'}>
+          <button
+            type="button"
+            className="secondary list-button"
+            aria-expanded={isListOpen}
+            onClick={() => {
+              setListOpen(!isListOpen)
+            }}
+          >
+            {t('allProcedures')}
+          </button>
+          <ProcedureList
+            procedures={procedures}
+            operation={procedure?.operation ?? ''}
+            addressOf={addressOf}
+            onSearch={() => {
+              // The search can have the focus only while the list is shown.
+              flushSync(() => {
+                setListOpen(true)
+              })
+            }}
+            onChoose={closeList}
+          >
             <ul>
               <li>
-                <a href={addressOf(INTRODUCTION)} aria-current={isIntroduction ? 'true' : undefined}>
+                <a
+                  href={addressOf(INTRODUCTION)}
+                  aria-current={isIntroduction ? 'true' : undefined}
+                  onClick={closeList}
+                >
                   {t('introduction')}
                 </a>
               </li>
             </ul>
           </ProcedureList>
           <div className="detail" ref={detail} tabIndex={-1}>
-            {operation && (
-              <a className="back" href="#">
-                <span aria-hidden="true">←</span> {t('allProcedures')}
-              </a>
-            )}
             {isIntroduction && <Introduction document={content} />}
-            {selected && <Procedure key={operation} origin={info.contact.url} procedure={selected} />}
-            {!isIntroduction && !selected && (
-              <section>
-                <p>{t('unknownProcedure', { operation })}</p>
-              </section>
+            {procedure && (
+              <Procedure key={procedure.operation} origin={info.contact.url} procedure={procedure} />
             )}
+            {!isIntroduction && !procedure && <Unknown name={name} procedures={procedures} />}
           </div>
         </div>
       </main>
-    </>
+    </WithSignIn>
   )
 }
 
-/** Moves the focus and the scroll position to the returned element when the operation changes. */
-function useShownDetail(operation: string) {
+/** An address that the page does not have, with the nearest names. */
+function Unknown({ name, procedures }: { name: string } & Pick<ReferenceDocument, 'procedures'>) {
+  const { t } = useReferenceTexts()
+  return (
+    <section>
+      <p>{t('unknownProcedure', { operation: name })}</p>
+      <ul className="nearest">
+        {findNearest(name, procedures).map((operation) => (
+          <li key={operation}>
+            <a href={addressOf(operation)}>
+              <bdi>{operation}</bdi>
+            </a>
+          </li>
+        ))}
+        <li>
+          <a href={addressOf(INTRODUCTION)}>{t('introduction')}</a>
+        </li>
+      </ul>
+    </section>
+  )
+}
+
+/** Moves the focus and the scroll position to the returned element, or to a section in it, when the address changes. */
+function useShownDetail(name: string, section: string) {
   const detail = useRef<HTMLDivElement>(null)
-  const previous = useRef(operation)
+  const previous = useRef('')
   useEffect(() => {
-    if (previous.current === operation) return
-    previous.current = operation
-    detail.current?.focus({ preventScroll: true })
-    scrollTo(0, 0)
-  }, [operation])
+    const isChange = previous.current !== '' && previous.current !== `${name}/${section}`
+    previous.current = `${name}/${section}`
+    if (isChange) detail.current?.focus({ preventScroll: true })
+    if (section) document.getElementById(section)?.scrollIntoView()
+    else if (isChange) scrollTo(0, 0)
+  }, [name, section])
   return detail
 }

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 
 import { Confirm } from '../../engine/dev/page/components/confirm.tsx'
 import type { ProcedureDescription } from '../../engine/openapi/procedure-description.ts'
@@ -19,30 +19,29 @@ interface Props {
   procedure: ProcedureDescription
 }
 
-/** A procedure: facts, the same call for several clients, a form that opens on demand, and the contract. */
+/** The width from which the form is beside the contract, as in main.css. */
+const WIDE = '(min-width: 75rem)'
+
+/** A procedure: facts, an example for several clients, a form that is open on wide screens, and the contract. */
 export function Procedure({ origin, procedure }: Props) {
   const { t } = useReferenceTexts()
   const state = useDraft(procedure)
-  const [isOpen, setOpen] = useState(false)
-  const sameCall = (
-    <SameCall
-      origin={origin}
-      procedure={procedure}
-      state={state}
-      isSignedIn={procedure.access !== 'public'}
-    />
-  )
+  const [isOpen, setOpen] = useState(() => matchMedia(WIDE).matches)
   return (
     <article className="procedure">
       <About procedure={procedure} />
-      {isOpen ? (
-        <Trial procedure={procedure} state={state}>
-          {sameCall}
-        </Trial>
-      ) : (
-        <>
-          {procedure.isStream ? (
-            <p className="muted">{t('streamCall')}</p>
+      <div className="trial">
+        <SameCall
+          title={t('example')}
+          origin={origin}
+          procedure={procedure}
+          state={state}
+          isSignedIn={procedure.access !== 'public'}
+        />
+        {procedure.isStream && <p className="muted">{t('streamCall')}</p>}
+        {!procedure.isStream &&
+          (isOpen ? (
+            <Trial procedure={procedure} state={state} />
           ) : (
             <button
               type="button"
@@ -53,10 +52,8 @@ export function Procedure({ origin, procedure }: Props) {
             >
               {t('tryIt')}
             </button>
-          )}
-          {sameCall}
-        </>
-      )}
+          ))}
+      </div>
       <Reference procedure={procedure} />
     </article>
   )
@@ -64,11 +61,10 @@ export function Procedure({ origin, procedure }: Props) {
 
 interface TrialProps extends Pick<Props, 'procedure'> {
   state: DraftState
-  children: ReactNode
 }
 
 /** The form, and the answer of the last call. Asks before a call that can change something. */
-function Trial({ procedure, state, children }: TrialProps) {
+function Trial({ procedure, state }: TrialProps) {
   const { t } = useReferenceTexts()
   const { draft, change, parsed } = state
   const credential = useCredential()
@@ -93,7 +89,7 @@ function Trial({ procedure, state, children }: TrialProps) {
   const refused = call.data ? issuesIn(call.data) : []
   const issues = parsed.isValid ? refused.map(toIssue) : issuesOfJson(parsed)
   return (
-    <div className="call">
+    <>
       <CallForm
         procedure={procedure}
         state={state}
@@ -103,15 +99,12 @@ function Trial({ procedure, state, children }: TrialProps) {
       >
         {procedure.access !== 'public' && <CredentialFields state={credential} />}
       </CallForm>
-      <div className="results">
-        {call.error && (
-          <p role="alert" className="problem">
-            {t('callFailed')}
-          </p>
-        )}
-        {call.data && <Answer result={call.data} />}
-        {children}
-      </div>
+      {call.error && (
+        <p role="alert" className="problem">
+          {t('callFailed')}
+        </p>
+      )}
+      {call.data && <Answer result={call.data} />}
       {isAsking && (
         <Confirm
           title={t('confirmTitle', { operation: procedure.operation })}
@@ -124,6 +117,6 @@ function Trial({ procedure, state, children }: TrialProps) {
           <p>{t('confirmText')}</p>
         </Confirm>
       )}
-    </div>
+    </>
   )
 }

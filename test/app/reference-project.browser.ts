@@ -35,13 +35,11 @@ test(
     await page.evaluate("document.querySelector('.list').scrollTo(0, 0)")
     expect(await findViolations(page)).toEqual([])
     await open('projects.create')
-    await page.getByRole('button', { name: 'Try it' }).click()
     await page.getByLabel('title').fill('From the reference page')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click()
     await answer.getByText('"From the reference page"').first().waitFor()
     await open('projects.list')
-    await page.getByRole('button', { name: 'Try it' }).click()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await answer.getByText('"From the reference page"').first().waitFor()
   },

@@ -64,11 +64,10 @@ async function createToken() {
   return ((await response.json()) as { token: string }).token
 }
 
-/** Opens a procedure of the list, and its form. */
+/** Opens a procedure of the list. Its form is open on wide screens. */
 async function open(operation: string) {
   await page.locator('.list').getByRole('link', { name: operation }).click()
   await page.getByRole('heading', { level: 2, name: operation }).waitFor()
-  await button('Try it').click()
 }
 
 describe('the reference page', () => {
@@ -151,7 +150,7 @@ describe('the reference page', () => {
 
   test('shows the same call for curl, TypeScript, the command line and agents', async () => {
     await openPage('#tasks.create')
-    const shown = () => page.getByRole('region', { name: 'The same call' }).locator('pre').first().innerText()
+    const shown = () => page.getByRole('region', { name: 'Example' }).locator('pre').first().innerText()
 
     expect(await shown()).toContain(`curl -X POST '${ORIGIN}/api/tasks'`)
     await page.getByText('TypeScript', { exact: true }).click()
@@ -162,12 +161,58 @@ describe('the reference page', () => {
     expect(await shown()).toContain('"name": "tasks_create"')
   })
 
-  test('shows a stream for TypeScript only, without a form', async () => {
+  test('shows a stream for curl and TypeScript, without a form', async () => {
     await openPage('#live.watch')
 
+    await code('Copy curl').getByText('curl -N').waitFor()
+    await page.getByText('TypeScript', { exact: true }).click()
     await code('Copy TypeScript').getByText('for await').waitFor()
-    expect(await button('Try it').count()).toBe(0)
-    expect(await page.getByText('curl', { exact: true }).count()).toBe(0)
+    expect(await page.getByText('MCP', { exact: true }).count()).toBe(0)
+    expect(await button('Run').count()).toBe(0)
+  })
+
+  test('links each resource to its first procedure', async () => {
+    await detail().getByRole('link', { name: 'tasks', exact: true }).click()
+
+    await page.getByRole('heading', { level: 2, name: 'tasks.list' }).waitFor()
+  })
+
+  test('lists common errors, and shows an event of a stream', async () => {
+    const errors = detail().getByRole('group', { name: 'Errors' })
+    const rows = await errors.getByRole('row').allInnerTexts()
+
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^BAD_REQUEST\s+400\s+The input breaks its schema/),
+        expect.stringMatching(/^UNAUTHORIZED\s+401\s+Sign in first/),
+        expect.stringMatching(/^NOT_FOUND\s+404\s+Task not found · There is no such note/),
+      ]),
+    )
+    await detail().getByText('data: {"topic":"counter","state":{"count":0}}').waitFor()
+  })
+
+  test.each([
+    ['#errors', 'Errors'],
+    ['#live-updates', 'Live updates'],
+    ['#notes.update/errors', 'Errors'],
+  ])('scrolls to the section of the address %s', async (address, heading) => {
+    await openPage(address, { viewport: { width: 1280, height: 400 } })
+    const title = detail().getByRole('heading', { name: heading, exact: true })
+
+    await expect.poll(async () => (await title.boundingBox())?.y ?? -1, PATIENCE).toBeGreaterThan(-1)
+    await expect.poll(async () => (await title.boundingBox())?.y ?? 999, PATIENCE).toBeLessThan(400)
+    expect(await page.evaluate('scrollY')).toBeGreaterThan(0)
+  })
+
+  test('marks the button of a call that deletes', async () => {
+    const color = () =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('[type="submit"]')).backgroundColor`)
+    await openPage('#tasks.create')
+    const usual = await color()
+    for (const operation of ['tasks.delete', 'tasks.reset', 'apps.revoke']) {
+      await open(operation)
+      await expect.poll(color, PATIENCE).not.toBe(usual)
+    }
   })
 
   test.each([
@@ -187,6 +232,33 @@ describe('the reference page', () => {
     await page.goto(`${service.origin}/docs#%3Cimg%20src=x%3E`)
 
     await page.getByText('This service has no procedure <img src=x>.').waitFor()
+  })
+
+  test('proposes the nearest names for an unknown address', async () => {
+    await openPage()
+    await page.goto(`${service.origin}/docs#task.creat`)
+    await page.getByText('This service has no procedure task.creat.').waitFor()
+
+    const links = await detail().getByRole('link').allInnerTexts()
+    expect(links[0]).toBe('tasks.create')
+    expect(links.at(-1)).toBe('Introduction')
+  })
+
+  test('shows code from left to right in Arabic, and marks English texts', async () => {
+    await openPage('#tasks.update', { locale: 'ar' })
+    const styleOf = (selector: string) =>
+      page.evaluate<string>(
+        `(({ direction, textAlign }) => direction + ' ' + textAlign)(getComputedStyle(document.querySelector('.detail ${selector}')))`,
+      )
+
+    expect(await page.locator('html').getAttribute('dir')).toBe('rtl')
+    expect(await styleOf('pre')).toBe('ltr left')
+    expect(await styleOf('.route code')).toMatch(/^ltr/)
+    expect(await styleOf('.scroll code')).toMatch(/^ltr/)
+    expect(await detail().locator('.about [lang=en]').first().innerText()).toBe('Change a task')
+    const copy = await detail().locator('.code > .copy').first().boundingBox()
+    const pre = await detail().locator('.code > pre').first().boundingBox()
+    expect((copy?.y ?? 0) + (copy?.height ?? 0)).toBeLessThanOrEqual(pre?.y ?? 0)
   })
 
   test('loads the texts of the chosen language only, and keeps the language', async () => {
@@ -218,6 +290,17 @@ describe('the reference page', () => {
 
 describe('a call from the reference page', () => {
   beforeEach(() => openPage())
+
+  test('offers the sign-in in its form', async () => {
+    await open('account.get')
+    await page.getByRole('form', { name: 'Call' }).getByRole('button', { name: 'Sign in' }).click()
+    const field = page.getByRole('dialog', { name: 'Sign in' }).getByLabel('E-mail')
+    await field.waitFor()
+
+    const label = await page.getByRole('dialog').getByText('E-mail', { exact: true }).boundingBox()
+    expect((label?.y ?? 0) + (label?.height ?? 0)).toBeLessThanOrEqual((await field.boundingBox())?.y ?? 0)
+    expect((await page.getByRole('dialog').getByRole('article').boundingBox())?.width).toBe(400)
+  })
 
   test('needs no sign-in and no confirmation if the procedure is public and reads', async () => {
     await open('counter.get')
@@ -316,6 +399,33 @@ describe('a call from the reference page', () => {
   })
 })
 
+describe('the reference page on a phone', () => {
+  beforeEach(() => openPage('', { viewport: { width: 390, height: 844 } }))
+  const list = () => page.getByRole('heading', { level: 2, name: 'Procedures', exact: true })
+
+  test('starts with the introduction, and opens its list with a button until a choice', async () => {
+    await page.getByRole('heading', { level: 2, name: 'Tallystick' }).waitFor()
+    expect(await list().isVisible()).toBe(false)
+    await button('All procedures').focus()
+    await page.keyboard.press('Enter')
+    await list().waitFor()
+    await page.locator('.list').getByRole('link', { name: 'tasks.create' }).click()
+
+    await page.getByRole('heading', { level: 2, name: 'tasks.create' }).waitFor()
+    expect(await list().isVisible()).toBe(false)
+    expect(await button('All procedures').getAttribute('aria-expanded')).toBe('false')
+  })
+
+  test.each(['/', 'Control+k'])('opens its list and focuses the search with %s', async (keys) => {
+    await page.keyboard.press(keys)
+    await page.keyboard.type('tasks.cre')
+    await page.keyboard.press('Enter')
+
+    await page.getByRole('heading', { level: 2, name: 'tasks.create' }).waitFor()
+    expect(await list().isVisible()).toBe(false)
+  })
+})
+
 describe('the sign-in of the reference page', () => {
   test('outlives a reload', async () => {
     await openPage()
@@ -376,7 +486,8 @@ describe.each([
     await enterCode(sent)
     await page.getByText('Signed in as').waitFor()
     await page.goto(`${service.origin}/docs#tasks.update`)
-    await button('Try it').click()
+    await page.getByRole('heading', { level: 2, name: 'tasks.update' }).waitFor()
+    if (width === 320) await button('Try it').click()
     await page.getByText('Example of NOT_FOUND').click()
     await page.getByText('JSON Schema').first().click()
     await check()

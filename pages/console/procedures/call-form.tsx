@@ -6,6 +6,7 @@ import { HeaderFields } from './header-fields.tsx'
 import { type Issue, parseInput, toValues } from './input.ts'
 import { InputField } from './input-field.tsx'
 import { Segments } from './segments.tsx'
+import { isDestructive } from './snippets.ts'
 import { useTexts } from './texts.ts'
 
 interface Props {
@@ -48,7 +49,12 @@ export function CallForm({ procedure, state, issues, action, isPending, onRun, c
         {procedure.input ? <Input state={state} issues={issues} /> : <p className="muted">{t('noInput')}</p>}
         <HeaderFields procedure={procedure} draft={draft} change={change} />
         <div className="row">
-          <button type="submit" aria-busy={isPending} aria-keyshortcuts="Control+Enter">
+          <button
+            type="submit"
+            className={isDestructive(procedure) ? 'destructive' : undefined}
+            aria-busy={isPending}
+            aria-keyshortcuts="Control+Enter"
+          >
             {action ?? t('run')}
           </button>
           <small className="muted">

@@ -18,15 +18,22 @@ interface Props {
   /** The selected procedure. Empty for none. */
   operation: string
   addressOf: (operation: string) => string
+  /** Shows the list before the search receives the focus. */
+  onSearch?: () => void
+  /** After a choice of a procedure. */
+  onChoose?: () => void
   /** Links before the procedures. */
   children?: ReactNode
 }
 
-/** The procedures by resource, with a search. Enter opens the first found procedure, and the key `/` focuses the search. */
-export function ProcedureList({ procedures, operation, addressOf, children }: Props) {
+/**
+ * The procedures by resource, with a search. Enter opens the first found procedure, and the key `/` focuses the search. So does Ctrl+K
+ * with `onSearch`, because Ctrl+K has another meaning in the console.
+ */
+export function ProcedureList({ procedures, operation, addressOf, onSearch, onChoose, children }: Props) {
   const { t } = useTexts()
   const [search, setSearch] = useState('')
-  const input = useSlashKey()
+  const input = useSearchKeys(onSearch)
   const list = useRef<HTMLElement>(null)
   const found = procedures.filter((procedure) => matches(procedure, search.trim()))
   const [first] = found
@@ -41,14 +48,16 @@ export function ProcedureList({ procedures, operation, addressOf, children }: Pr
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
-          if (first) location.hash = addressOf(first.operation)
+          if (!first) return
+          location.hash = addressOf(first.operation)
+          onChoose?.()
         }}
       >
         <input
           ref={input}
           type="search"
           aria-label={t('searchProcedures')}
-          aria-keyshortcuts="/"
+          aria-keyshortcuts={onSearch ? '/ Control+K' : '/'}
           placeholder={`${t('searchProcedures')}   /`}
           autoComplete="off"
           spellCheck={false}
@@ -74,6 +83,7 @@ export function ProcedureList({ procedures, operation, addressOf, children }: Pr
                   procedure={procedure}
                   href={addressOf(procedure.operation)}
                   isCurrent={procedure.operation === operation}
+                  onChoose={onChoose}
                 />
               ))}
           </ul>
@@ -87,13 +97,14 @@ interface EntryProps {
   procedure: ProcedureDescription
   href: string
   isCurrent: boolean
+  onChoose: (() => void) | undefined
 }
 
-function Entry({ procedure, href, isCurrent }: EntryProps) {
+function Entry({ procedure, href, isCurrent, onChoose }: EntryProps) {
   const { operation, method, summary } = procedure
   return (
     <li>
-      <a href={href} aria-current={isCurrent ? 'true' : undefined}>
+      <a href={href} aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
         <span className={`method ${method.toLowerCase()}`}>{method}</span>
         <span className="name">{operation}</span>
         <small>
@@ -104,21 +115,25 @@ function Entry({ procedure, href, isCurrent }: EntryProps) {
   )
 }
 
-/** Returns a ref for the field that the key `/` focuses. */
-function useSlashKey() {
+/** Returns a ref for the field that the key `/` focuses, and Ctrl+K with `onSearch`. */
+function useSearchKeys(onSearch: (() => void) | undefined) {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const handle = (event: KeyboardEvent) => {
       const isTyping =
         event.target instanceof HTMLElement && event.target.closest('input, textarea, select') !== null
-      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      const hasModifier = event.ctrlKey || event.metaKey
+      const isSlash = event.key === '/' && !isTyping && !hasModifier && !event.altKey
+      const isControlK = onSearch !== undefined && event.key === 'k' && hasModifier && !event.altKey
+      if (!isSlash && !isControlK) return
       event.preventDefault()
+      onSearch?.()
       input.current?.focus()
     }
     addEventListener('keydown', handle)
     return () => {
       removeEventListener('keydown', handle)
     }
-  }, [])
+  }, [onSearch])
   return input
 }

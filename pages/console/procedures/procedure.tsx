@@ -46,7 +46,7 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
             ) : (
               <p>
                 The answer of this procedure is a stream of events, which the console does not show. Call the
-                procedure from TypeScript:
+                procedure with curl or TypeScript:
               </p>
             )}
           </section>

@@ -91,12 +91,17 @@ export function Reference({ procedure }: { procedure: ProcedureDescription }) {
     <section>
       <h3>{t('contract')}</h3>
       {input ? (
-        <SchemaTable title={t('input')} schema={input} example={example} />
+        <SchemaTable id="input" title={t('input')} schema={input} example={example} />
       ) : (
         <p className="muted">{t('noInput')}</p>
       )}
       {output ? (
-        <SchemaTable title={t(isStream ? 'event' : 'output')} schema={output} example={outputExample} />
+        <SchemaTable
+          id="output"
+          title={t(isStream ? 'event' : 'output')}
+          schema={output}
+          example={outputExample}
+        />
       ) : (
         <p className="muted">{t('noOutput')}</p>
       )}
@@ -109,7 +114,7 @@ function Errors({ errors }: Pick<ProcedureDescription, 'errors'>) {
   const { t } = useTexts()
   return (
     <>
-      <h4>{t('errors')}</h4>
+      <h4 id="errors">{t('errors')}</h4>
       <div className="scroll" tabIndex={0} role="group" aria-label={t('errors')}>
         <table>
           <thead>

@@ -14,33 +14,36 @@ let lastClient: Client = 'curl'
 
 interface Props extends Pick<Call, 'origin' | 'procedure' | 'isSignedIn'> {
   state: DraftState
+  title?: string
 }
 
-/** The call with its current input as code for other clients. */
-export function SameCall({ state: { draft, parsed }, procedure, ...call }: Props) {
+/** The call with its current input as code for other clients. The command line and agents receive no streams. */
+export function SameCall({ state: { draft, parsed }, procedure, title, ...call }: Props) {
   const { t } = useTexts()
-  const [client, setClient] = useState(lastClient)
-  const clients = { curl: 'curl', typescript: 'TypeScript', commandLine: t('commandLine'), mcp: 'MCP' }
-  const { isStream } = procedure
+  const [chosen, setClient] = useState(lastClient)
+  const ofStreams = { curl: 'curl', typescript: 'TypeScript' }
+  const clients: Partial<Record<Client, string>> = procedure.isStream
+    ? ofStreams
+    : { ...ofStreams, commandLine: t('commandLine'), mcp: 'MCP' }
+  const client = clients[chosen] ? chosen : 'curl'
+  const heading = title ?? t('sameCall')
   return (
-    <section aria-label={t('sameCall')}>
+    <section aria-label={heading}>
       <div className="row head">
-        <h3>{t('sameCall')}</h3>
-        {!isStream && (
-          <Segments
-            legend={t('client')}
-            options={clients}
-            value={client}
-            onChange={(value) => {
-              lastClient = value
-              setClient(value)
-            }}
-          />
-        )}
+        <h3>{heading}</h3>
+        <Segments
+          legend={t('client')}
+          options={clients}
+          value={client}
+          onChange={(value) => {
+            lastClient = value
+            setClient(value)
+          }}
+        />
       </div>
       {parsed.isValid ? (
         <Snippet
-          client={isStream ? 'typescript' : client}
+          client={client}
           call={{ ...call, procedure, input: parsed.input, headers: headersOf(draft) }}
         />
       ) : (

@@ -4,6 +4,7 @@ import { type Bounds, hasBounds, objectsOf, type SchemaField, typeOf } from './s
 import { useTexts } from './texts.ts'
 
 interface Props {
+  id: string
   /** The heading: `Input`. */
   title: string
   schema: Record<string, unknown>
@@ -11,15 +12,18 @@ interface Props {
 }
 
 /** A schema as tables of fields, with an example and the JSON Schema. */
-export function SchemaTable({ title, schema, example }: Props) {
+export function SchemaTable({ id, title, schema, example }: Props) {
   const { t } = useTexts()
   const objects = objectsOf(schema)
+  const type = typeOf(schema)
   return (
-    <div className="schema">
+    <div className="schema" id={id}>
       <h4>{title}</h4>
-      <p className="muted">
-        <code>{typeOf(schema)}</code>
-      </p>
+      {(type !== 'object' || objects.length === 0) && (
+        <p className="muted">
+          <code>{type}</code>
+        </p>
+      )}
       {objects.map((fields, index) => (
         <Fields key={index} fields={fields} label={t('fieldsOf', { name: title })} />
       ))}
@@ -112,11 +116,13 @@ function Row({ field, columns }: RowProps) {
 }
 
 function BoundTexts({ bounds: { characters, items, value, pattern, initial } }: { bounds: Bounds }) {
-  const { t } = useTexts()
+  const { t, language } = useTexts()
+  // Keeps the order of a sign and its number in texts from right to left.
+  const isolate = (range: string) => (language === 'en' || !range ? range : `\u2066${range}\u2069`)
   const words = [
-    value,
-    characters && t('characters', { range: characters }),
-    items && t('items', { range: items }),
+    isolate(value),
+    characters && t('characters', { range: isolate(characters) }),
+    items && t('items', { range: isolate(items) }),
     initial && t('defaultValue', { value: initial }),
   ].filter(Boolean)
   return (

@@ -3,7 +3,7 @@ import { useId } from 'react'
 interface Props<Value extends string> {
   legend: string
   /** The labels by value. */
-  options: Readonly<Record<Value, string>>
+  options: Readonly<Partial<Record<Value, string>>>
   value: Value
   onChange: (value: Value) => void
   /** The values that cannot be chosen now. */

@@ -18,6 +18,10 @@ export const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`
 /** Whether the procedure rejects access tokens, so that the call needs the cookie of a session. */
 export const needsSession = ({ access, scope }: ProcedureDescription) => access !== 'public' && scope === null
 
+/** Whether the procedure deletes something or ends an access, by its method or its name. */
+export const isDestructive = ({ method, operation }: ProcedureDescription) =>
+  method === 'DELETE' || /\.(?:delete|remove|reset|revoke|unshare|leave)[^.]*$/.test(operation)
+
 /** Returns the header with the credential, for a shell that has the credential in a variable. */
 function credentialOf({ isSignedIn, procedure }: Call) {
   if (!isSignedIn) return []
@@ -29,8 +33,10 @@ export function toCurl(call: Call) {
   const { origin, procedure, headers } = call
   const { path, query, body } = toRequest(procedure, call.input)
   const method = procedure.method === 'GET' ? '' : `-X ${procedure.method} `
+  // Without the buffer of curl, which holds events back.
+  const stream = procedure.isStream ? '-N ' : ''
   const parts = [
-    `curl ${method}${quote(`${origin}${path}${query && `?${query}`}`)}`,
+    `curl ${stream}${method}${quote(`${origin}${path}${query && `?${query}`}`)}`,
     ...credentialOf(call),
     ...(procedure.mediaType === null ? [] : [`-H ${quote(`accept: ${procedure.mediaType}`)}`]),
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),

@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(የተተወ)',
   now: 'አሁን',
   asValueOf: 'እንደ {name} እሴት',
-  streamCall: 'መልሱ ቅጽ የሌለው የክስተቶች ዥረት ነው። ሂደቱን ከTypeScript ይጥሩ፦',
+  streamCall: 'መልሱ ቅጽ የሌለው የክስተቶች ዥረት ነው።',
   answer: 'መልስ',
   declaredError: 'ውሉ ይህን ስህተት ያውጃል፣ ስለዚህ ደንበኞች ዓይነቱን ያውቃሉ።',
   brokenInput: 'ግቤቱ ከንድፉ ጋር አይስማማም። እያንዳንዱ ሂደት ይህ ስህተት አለው።',

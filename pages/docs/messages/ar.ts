@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(محذوف)',
   now: 'الآن',
   asValueOf: 'قيمةً للحقل {name}',
-  streamCall: 'الاستجابة دفق من الأحداث بلا نموذج. استدعِ الإجراء من TypeScript:',
+  streamCall: 'الاستجابة دفق من الأحداث بلا نموذج.',
   answer: 'الاستجابة',
   declaredError: 'يعلن العقد عن هذا الخطأ، لذلك تعرف البرامج نوعه.',
   brokenInput: 'تخالف المدخلات مخططها. لكل إجراء هذا الخطأ.',

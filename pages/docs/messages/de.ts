@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(weggelassen)',
   now: 'Jetzt',
   asValueOf: 'als Wert von {name}',
-  streamCall: 'Die Antwort ist ein Strom von Ereignissen ohne Formular. Aufruf mit TypeScript:',
+  streamCall: 'Die Antwort ist ein Strom von Ereignissen ohne Formular.',
   answer: 'Antwort',
   declaredError: 'Der Vertrag deklariert diesen Fehler, daher kennen Clients seinen Typ.',
   brokenInput: 'Die Eingabe verletzt ihr Schema. Jede Prozedur hat diesen Fehler.',

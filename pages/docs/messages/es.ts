@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(omitido)',
   now: 'Ahora',
   asValueOf: 'como valor de {name}',
-  streamCall: 'La respuesta es un flujo de eventos, sin formulario. Llama al procedimiento desde TypeScript:',
+  streamCall: 'La respuesta es un flujo de eventos, sin formulario.',
   answer: 'Respuesta',
   declaredError: 'El contrato declara este error, así que los clientes conocen su tipo.',
   brokenInput: 'La entrada no cumple su esquema. Todos los procedimientos tienen este error.',

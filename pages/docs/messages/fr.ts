@@ -52,8 +52,7 @@ export const texts: Texts = {
   omitted: '(omis)',
   now: 'Maintenant',
   asValueOf: 'comme valeur de {name}',
-  streamCall:
-    'La réponse est un flux d’événements, sans formulaire. Appelez la procédure depuis TypeScript :',
+  streamCall: 'La réponse est un flux d’événements, sans formulaire.',
   answer: 'Réponse',
   declaredError: 'Le contrat déclare cette erreur : les clients connaissent son type.',
   brokenInput: 'L’entrée ne respecte pas son schéma. Toute procédure a cette erreur.',

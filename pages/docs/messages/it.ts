@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(omesso)',
   now: 'Adesso',
   asValueOf: 'come valore di {name}',
-  streamCall: 'La risposta è un flusso di eventi, senza modulo. Chiama la procedura da TypeScript:',
+  streamCall: 'La risposta è un flusso di eventi, senza modulo.',
   answer: 'Risposta',
   declaredError: 'Il contratto dichiara questo errore, quindi i client ne conoscono il tipo.',
   brokenInput: 'L’ingresso non rispetta il suo schema. Ogni procedura ha questo errore.',

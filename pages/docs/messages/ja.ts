@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '（省略）',
   now: '現在',
   asValueOf: '{name} の値として',
-  streamCall: '応答はイベントのストリームで、フォームはありません。TypeScript から呼び出してください：',
+  streamCall: '応答はイベントのストリームで、フォームはありません。',
   answer: '応答',
   declaredError: '契約がこのエラーを宣言しているため、クライアントは型を知っています。',
   brokenInput: '入力がスキーマに反しています。このエラーはすべてのプロシージャにあります。',

@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(생략)',
   now: '지금',
   asValueOf: '{name}의 값으로',
-  streamCall: '응답은 이벤트 스트림이며 양식이 없습니다. TypeScript에서 프로시저를 호출하세요:',
+  streamCall: '응답은 이벤트 스트림이며 양식이 없습니다.',
   answer: '응답',
   declaredError: '계약이 이 오류를 선언하므로 클라이언트가 유형을 압니다.',
   brokenInput: '입력이 스키마에 맞지 않습니다. 모든 프로시저에 이 오류가 있습니다.',

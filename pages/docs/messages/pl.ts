@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(pominięte)',
   now: 'Teraz',
   asValueOf: 'jako wartość {name}',
-  streamCall: 'Odpowiedź jest strumieniem zdarzeń bez formularza. Wywołaj procedurę z TypeScriptu:',
+  streamCall: 'Odpowiedź jest strumieniem zdarzeń bez formularza.',
   answer: 'Odpowiedź',
   declaredError: 'Kontrakt deklaruje ten błąd, więc klienci znają jego typ.',
   brokenInput: 'Wejście nie spełnia schematu. Każda procedura ma ten błąd.',

@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(omitido)',
   now: 'Agora',
   asValueOf: 'como valor de {name}',
-  streamCall: 'A resposta é um fluxo de eventos, sem formulário. Chame o procedimento em TypeScript:',
+  streamCall: 'A resposta é um fluxo de eventos, sem formulário.',
   answer: 'Resposta',
   declaredError: 'O contrato declara este erro, então os clientes conhecem o tipo dele.',
   brokenInput: 'A entrada não segue o esquema. Todo procedimento tem este erro.',

@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '(atlandı)',
   now: 'Şimdi',
   asValueOf: '{name} değeri olarak',
-  streamCall: 'Yanıt bir olay akışıdır ve formu yoktur. Yordamı TypeScript ile çağırın:',
+  streamCall: 'Yanıt bir olay akışıdır ve formu yoktur.',
   answer: 'Yanıt',
   declaredError: 'Sözleşme bu hatayı bildirir, bu yüzden istemciler türünü bilir.',
   brokenInput: 'Girdi şemasına uymuyor. Her yordamda bu hata vardır.',

@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '（省略）',
   now: '现在',
   asValueOf: '作为 {name} 的值',
-  streamCall: '响应是事件流，没有表单。请用 TypeScript 调用：',
+  streamCall: '响应是事件流，没有表单。',
   answer: '响应',
   declaredError: '契约声明了此错误，因此客户端知道它的类型。',
   brokenInput: '输入不符合其模式。每个过程都有此错误。',

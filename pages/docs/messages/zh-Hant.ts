@@ -52,7 +52,7 @@ export const texts: Texts = {
   omitted: '（省略）',
   now: '現在',
   asValueOf: '作為 {name} 的值',
-  streamCall: '回應是事件串流，沒有表單。請用 TypeScript 呼叫：',
+  streamCall: '回應是事件串流，沒有表單。',
   answer: '回應',
   declaredError: '合約宣告了此錯誤，因此用戶端知道它的類型。',
   brokenInput: '輸入不符合其結構描述。每個程序都有此錯誤。',
