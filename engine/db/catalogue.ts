@@ -20,6 +20,8 @@ export interface CatalogueTable {
     type: string
     isBinary: boolean
     isJson: boolean
+    /** Whether a value has fields, whose names can be those of secrets. */
+    isComposite: boolean
     /** `isKey`: the column is the primary key of the table. */
     references: { table: string; column: string; isKey: boolean } | null
   }[]
@@ -43,6 +45,9 @@ export async function listTables(db: Database): Promise<CatalogueTable[]> {
             where pg_type.oid = atttypid and 'bytea'::regtype in (pg_type.oid, typbasetype, typelem)),
           'isJson', exists (select from pg_type
             where pg_type.oid = atttypid and array[pg_type.oid, typbasetype, typelem] && array['json'::regtype, 'jsonb'::regtype]::oid[]),
+          'isComposite', exists (select from pg_type join pg_type as part
+            on part.oid in (pg_type.oid, pg_type.typbasetype, pg_type.typelem)
+            where pg_type.oid = atttypid and part.typtype = 'c'),
           'references', (select json_build_object('table', target.relname, 'column',
               (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]),
               'isKey', exists (select from pg_constraint as keys

@@ -20,14 +20,18 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
   const isHidden = SECRET_TABLES.includes(table.name)
   const accounts = ACCOUNT_COLUMNS[table.name] ?? []
-  const columns = table.columns.map(({ isBinary, ...column }) => ({
+  const columns = table.columns.map(({ isBinary, isComposite, ...column }) => ({
     ...column,
     references: accounts.includes(column.name)
       ? { table: 'users', column: 'id', isKey: true }
       : column.references,
-    // Secrets in a list of JSON values could not be removed.
+    // Secrets in a list of JSON values, and in a value with fields, could not be removed.
     isHidden:
-      isHidden || isBinary || isSecretName(column.name) || (column.isJson && column.type.endsWith('[]')),
+      isHidden ||
+      isBinary ||
+      isComposite ||
+      isSecretName(column.name) ||
+      (column.isJson && column.type.endsWith('[]')),
   }))
   const isKeyHidden = columns.some(({ name, isHidden }) => isHidden && key.includes(name))
   return { ...table, isHidden, columns, key: isKeyHidden ? [] : key }
@@ -53,9 +57,9 @@ export const listRows = (db: Database, { table: name, filters, page, sort }: Row
   catalogue.readOnly(db, async (tx) => {
     const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
     const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
-    // A filter on a hidden column, and its order, would tell the values of the column.
+    // A filter on a hidden column, and its order, would tell the values of the column. The same holds for the secrets in JSON.
     const hidden = [...filters, ...(sort ? [sort] : [])].find(({ column }) =>
-      visible.every(({ name }) => name !== column),
+      visible.every(({ name, isJson }) => name !== column || isJson),
     )
     if (!table || visible.length === 0 || hidden)
       throw new ORPCError('NOT_FOUND', {

@@ -147,8 +147,8 @@ describe('data.rows', () => {
   })
 
   test('sorts by a column whose type has no order', async () => {
-    await db.execute(sql`create table sorted (id int primary key, value json)`)
-    await db.execute(sql`insert into sorted values (1, '{"b":1}'), (2, '{"a":1}')`)
+    await db.execute(sql`create table sorted (id int primary key, value point)`)
+    await db.execute(sql`insert into sorted values (1, '(2,1)'), (2, '(1,1)')`)
 
     const { rows } = await client.data.rows({
       table: 'sorted',
@@ -370,5 +370,33 @@ describe('data.resetSamples', () => {
       headers: {},
     })
     expect(status).toBe(200)
+  })
+})
+
+describe('values with secrets in their parts', () => {
+  test('are not searched and not sorted if they are JSON', async () => {
+    await db.execute(sql`create table secret_documents (id int primary key, document jsonb)`)
+    const filter: Filter = { column: 'document', operator: 'contains', value: 'SENTINEL' }
+    const table = 'secret_documents'
+    const notFound = { code: 'NOT_FOUND' }
+
+    await expect(client.data.rows({ table, filters: [filter], page: 0 })).rejects.toMatchObject(notFound)
+    const sort = { column: 'document', isDescending: true }
+    await expect(client.data.rows({ table, filters: [], page: 0, sort })).rejects.toMatchObject(notFound)
+  })
+
+  test('are hidden if they have fields, also in lists and domains', async () => {
+    await db.execute(sql`create type login as (name text, api_token text)`)
+    await db.execute(sql`create domain checked_login as login`)
+    await db.execute(
+      sql`create table logins (id int primary key, one login, many login[], checked checked_login)`,
+    )
+    await db.execute(
+      sql`insert into logins values (1, ('ada', 'SENTINEL'), array[('ada', 'SENTINEL')::login], ('ada', 'SENTINEL'))`,
+    )
+
+    const { columns, rows } = await client.data.rows({ table: 'logins', filters: [], page: 0 })
+
+    expect([columns, rows]).toEqual([['id'], [['1']]])
   })
 })

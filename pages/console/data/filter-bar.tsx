@@ -13,7 +13,7 @@ interface Props {
 
 /** The filters of the rows, and a form that adds a filter. */
 export function FilterBar({ table, filters, onChange }: Props) {
-  const columns = table.columns.filter(({ isHidden }) => !isHidden)
+  const columns = table.columns.filter(({ isHidden, isJson }) => !isHidden && !isJson)
   const [column, setColumn] = useState(columns[0]?.name ?? '')
   const [operator, setOperator] = useState<Filter['operator']>('contains')
   const [value, setValue] = useState('')

@@ -55,9 +55,9 @@ export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Prop
               </th>
             )}
             {columns.map((column) =>
-              column.isHidden ? (
+              column.isHidden || column.isJson ? (
                 <th key={column.name} scope="col">
-                  {column.name} <small>hidden</small>
+                  {column.name} <small>{column.isHidden ? 'hidden' : shortType(column.type)}</small>
                 </th>
               ) : (
                 <SortableHeader
