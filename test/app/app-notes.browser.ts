@@ -95,6 +95,8 @@ describe('notes', () => {
     await button(item, 'Cancel').click()
     await page.reload()
     await item.getByText('Line 39').waitFor()
+    await page.setViewportSize({ width: 768, height: 700 })
+    await expect.poll(boxOf).toEqual({ x: 0, y: 0, width: 768, height: 700 })
     await page.setViewportSize({ width: 400, height: 700 })
     await expect.poll(boxOf).toMatchObject({ x: 0, y: 0, width: 400 })
     expect((await boxOf()).height).toBeGreaterThan(600)
