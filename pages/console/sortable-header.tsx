@@ -1,5 +1,3 @@
-import type { ReactNode } from 'react'
-
 interface Props {
   /** How the column orders the rows. Undefined if another column does. */
   order: 'ascending' | 'descending' | undefined
@@ -8,7 +6,7 @@ interface Props {
   /** The name of the column. */
   children: string
   /** Shown below the name. */
-  note?: ReactNode
+  note?: string
 }
 
 /** The header of a column that orders the rows of a table. */
@@ -18,6 +16,6 @@ export const SortableHeader = ({ order, onSort, className, children, note }: Pro
       {children}
       {order && <span aria-hidden="true">{order === 'descending' ? ' ↓' : ' ↑'}</span>}
     </button>
-    {note}
+    {note && <small>{note}</small>}
   </th>
 )

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { ProcedureDescription, ReferenceDocument } from '../../engine/openapi/procedure-description.ts'
 import { Code } from '../console/code/copy.tsx'
 import { Marked } from '../console/code/marked.tsx'
+import { ErrorTable } from '../console/procedures/error-table.tsx'
 import { isRecord } from '../console/procedures/schema.ts'
 import { quote } from '../console/procedures/snippets.ts'
 import { addressOf, type Section } from './address.ts'
@@ -63,7 +64,12 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
       {error && (
         <Topic id="errors" title={t('errors')} text={t('errorsText')}>
           <Code text={JSON.stringify(error.example, null, 2)} name={t('errors')} />
-          <CommonErrors procedures={procedures} />
+          <ErrorTable
+            errors={[
+              { code: 'BAD_REQUEST', status: 400, text: t('brokenInput') },
+              ...findCommonErrors(procedures),
+            ]}
+          />
         </Topic>
       )}
       {list && (
@@ -117,46 +123,9 @@ function findCommonErrors(procedures: readonly ProcedureDescription[]) {
     .map(({ code, status, same }) => ({
       code,
       status,
-      message: [...new Set(same.map(({ message }) => message))].join(' · '),
+      text: <Marked text={[...new Set(same.map(({ message }) => message))].join(' · ')} />,
     }))
     .sort((a, b) => a.status - b.status)
-}
-
-function CommonErrors({ procedures }: Pick<ReferenceDocument, 'procedures'>) {
-  const { t } = useReferenceTexts()
-  return (
-    <div className="scroll" tabIndex={0} role="group" aria-label={t('errors')}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t('errorCode')}</th>
-            <th scope="col">{t('errorStatus')}</th>
-            <th scope="col">{t('errorMessage')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          <tr>
-            <th scope="row">
-              <code>BAD_REQUEST</code>
-            </th>
-            <td>400</td>
-            <td>{t('brokenInput')}</td>
-          </tr>
-          {findCommonErrors(procedures).map(({ code, status, message }) => (
-            <tr key={code}>
-              <th scope="row">
-                <code>{code}</code>
-              </th>
-              <td>{status}</td>
-              <td>
-                <Marked text={message} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
 }
 
 interface TopicProps {

@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
 import type { ReferenceDocument } from '../../engine/openapi/procedure-description.ts'
+import { findSimilarNames } from '../../engine/values/similar-names.ts'
 import { ProcedureList } from '../console/procedures/procedure-list.tsx'
 import { ProcedureTextsContext } from '../console/procedures/texts.ts'
 import { addressOf, INTRODUCTION, useAddress } from './address.ts'
 import { documentQuery } from './document.ts'
 import { Header } from './header.tsx'
 import { Introduction } from './introduction.tsx'
-import { findNearest } from './nearest.ts'
 import { Procedure } from './procedure.tsx'
 import { WithSignIn } from './sign-in-dialog.tsx'
 import { useReferenceTexts } from './texts.ts'
@@ -108,20 +108,26 @@ function Reference({ document: content }: { document: ReferenceDocument }) {
   )
 }
 
-/** An address that the page does not have, with the nearest names. */
+/** Number of names that the page proposes. */
+const PROPOSED = 3
+
+/** An address that the page does not have, with similar names. */
 function Unknown({ name, procedures }: { name: string } & Pick<ReferenceDocument, 'procedures'>) {
   const { t } = useReferenceTexts()
+  const operations = procedures.map(({ operation }) => operation)
   return (
     <section>
       <p>{t('unknownProcedure', { operation: name })}</p>
-      <ul className="nearest">
-        {findNearest(name, procedures).map((operation) => (
-          <li key={operation}>
-            <a href={addressOf(operation)}>
-              <bdi>{operation}</bdi>
-            </a>
-          </li>
-        ))}
+      <ul className="similar">
+        {findSimilarNames(name, operations)
+          .slice(0, PROPOSED)
+          .map((operation) => (
+            <li key={operation}>
+              <a href={addressOf(operation)}>
+                <bdi>{operation}</bdi>
+              </a>
+            </li>
+          ))}
         <li>
           <a href={addressOf(INTRODUCTION)}>{t('introduction')}</a>
         </li>

@@ -20,7 +20,7 @@ const Column = z.object({
 
 const Table = z.object({
   name: z.string(),
-  /** Up to MAX_TOTAL. Above, an estimate of the database. Null for a secret table. */
+  /** Up to MAX_TOTAL. Above, an estimate of the database. Null for a secret table, and if the count needs too long. */
   rowCount: z.number().nullable(),
   columns: z.array(Column),
   /** Whether the whole table is secret. */

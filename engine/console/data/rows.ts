@@ -37,20 +37,24 @@ function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: ca
   return { ...table, isHidden, columns, key: isKeyHidden ? [] : key }
 }
 
-export const listTables = (db: Database): Promise<Table[]> =>
-  catalogue.readOnly(db, async (tx) => {
-    const tables: Table[] = []
-    for (const table of await catalogue.listTables(tx)) {
-      const described = describe(table)
-      tables.push({ ...described, rowCount: described.isHidden ? null : await countOf(tx, table) })
-    }
-    return tables
-  })
-
-async function countOf(tx: Database, table: catalogue.CatalogueTable) {
-  const count = await catalogue.countRows(tx, table, MAX_TOTAL)
-  return count < MAX_TOTAL ? count : Math.max(count, table.rowEstimate ?? 0)
+export async function listTables(db: Database): Promise<Table[]> {
+  const tables: Table[] = []
+  for (const table of await catalogue.readOnly(db, catalogue.listTables)) {
+    const described = describe(table)
+    const count = described.isHidden ? null : await countUpTo(db, table, MAX_TOTAL)
+    const isCut = count === MAX_TOTAL
+    tables.push({ ...described, rowCount: isCut ? Math.max(count, table.rowEstimate ?? 0) : count })
+  }
+  return tables
 }
+
+/** Counts rows up to a limit. Null if the count needs too long, for example by a column without an index. */
+const countUpTo = (
+  db: Database,
+  table: catalogue.CatalogueTable,
+  limit: number,
+  conditions: readonly catalogue.Condition[] = [],
+) => catalogue.readOnly(db, (tx) => catalogue.countRows(tx, table, limit, conditions), '1s').catch(() => null)
 
 /** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
 export const listRows = (db: Database, { table: name, filters, page, sort }: RowsRequest): Promise<Rows> =>
@@ -146,11 +150,7 @@ async function countReferrers(
     for (const { name: column, references, isHidden } of describe(table).columns) {
       const value = references?.table === name && !isHidden ? valueOf(references.column) : null
       if (value === null || value.length > MAX_KEY) continue
-      const conditions = [{ column, operator: 'equals', value }] as const
-      // A column without an index can need too long.
-      const count = await catalogue
-        .readOnly(db, (tx) => catalogue.countRows(tx, table, MAX_REFERRERS, conditions), '1s')
-        .catch(() => null)
+      const count = await countUpTo(db, table, MAX_REFERRERS, [{ column, operator: 'equals', value }])
       referrers.push({ table: table.name, column, value, count })
     }
   return referrers

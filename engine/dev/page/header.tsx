@@ -28,15 +28,15 @@ export function Header({ session, views }: { session: Session | null; views: rea
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const menu = useRef<HTMLUListElement>(null)
   const first = views.slice(0, FIRST)
-  const isWithin = ({ path }: View) => location === path || location.startsWith(`${path}/`)
-  const link = ({ path, title, texts, Icon = path === '/' ? HomeIcon : undefined }: View) => {
+  const currentOf = ({ path }: View) =>
+    location === path ? 'page' : location.startsWith(`${path}/`) || undefined
+  const isInMenu = views.some(currentOf) && !first.some(currentOf)
+  const link = (view: View) => {
+    const { path, title, texts, Icon = path === '/' ? HomeIcon : undefined } = view
     const text = languageOf(texts).t(title)
     return (
       <li key={path}>
-        <Link
-          href={path}
-          aria-current={location === path ? 'page' : location.startsWith(`${path}/`) || undefined}
-        >
+        <Link href={path} aria-current={currentOf(view)}>
           {Icon ? (
             <Icon />
           ) : (
@@ -64,10 +64,7 @@ export function Header({ session, views }: { session: Session | null; views: rea
           <ul className="first" style={{ flexGrow: first.length }}>
             {first.map(link)}
           </ul>
-          <button
-            className={views.some(isWithin) && !first.some(isWithin) ? 'secondary current' : 'secondary'}
-            popoverTarget="menu"
-          >
+          <button className={isInMenu ? 'secondary current' : 'secondary'} popoverTarget="menu">
             <MenuIcon />
             {t('menu')}
           </button>

@@ -66,7 +66,7 @@ export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Prop
                   onSort={() => {
                     onSort(nextSort(column.name, sort))
                   }}
-                  note={<small>{shortType(column.type)}</small>}
+                  note={shortType(column.type)}
                 >
                   {column.name}
                 </SortableHeader>

@@ -1,6 +1,7 @@
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Code } from '../code/copy.tsx'
 import { Marked } from '../code/marked.tsx'
+import { ErrorTable } from './error-table.tsx'
 import { SchemaTable } from './schema-table.tsx'
 import { type ProcedureMessage, useTexts } from './texts.ts'
 
@@ -115,34 +116,21 @@ function Errors({ errors }: Pick<ProcedureDescription, 'errors'>) {
   return (
     <>
       <h4 id="errors">{t('errors')}</h4>
-      <div className="scroll" tabIndex={0} role="group" aria-label={t('errors')}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t('errorCode')}</th>
-              <th scope="col">{t('errorStatus')}</th>
-              <th scope="col">{t('errorMessage')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {errors.map(({ code, status, message, example }) => (
-              <tr key={code}>
-                <th scope="row">
-                  <code>{code}</code>
-                </th>
-                <td>{status}</td>
-                <td>
-                  <Marked text={message} />
-                  <details>
-                    <summary>{t('errorExample', { code })}</summary>
-                    <Code text={JSON.stringify(example, null, 2)} name={t('errorExample', { code })} />
-                  </details>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ErrorTable
+        errors={errors.map(({ code, status, message, example }) => ({
+          code,
+          status,
+          text: (
+            <>
+              <Marked text={message} />
+              <details>
+                <summary>{t('errorExample', { code })}</summary>
+                <Code text={JSON.stringify(example, null, 2)} name={t('errorExample', { code })} />
+              </details>
+            </>
+          ),
+        }))}
+      />
     </>
   )
 }

@@ -65,26 +65,8 @@ export function Requests({ id }: { id: string }) {
             setFilter(target.value)
           }}
         />
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={onlyErrors}
-            onChange={({ target }) => {
-              setOnlyErrors(target.checked)
-            }}
-          />
-          Only errors
-        </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={withFiles}
-            onChange={({ target }) => {
-              setWithFiles(target.checked)
-            }}
-          />
-          Files of pages
-        </label>
+        <Check label="Only errors" isChecked={onlyErrors} onCheck={setOnlyErrors} />
+        <Check label="Files of pages" isChecked={withFiles} onCheck={setWithFiles} />
         <button
           type="button"
           className="secondary"
@@ -130,6 +112,25 @@ export function Requests({ id }: { id: string }) {
     </>
   )
 }
+
+interface CheckProps {
+  label: string
+  isChecked: boolean
+  onCheck: (isChecked: boolean) => void
+}
+
+const Check = ({ label, isChecked, onCheck }: CheckProps) => (
+  <label className="check">
+    <input
+      type="checkbox"
+      checked={isChecked}
+      onChange={({ target }) => {
+        onCheck(target.checked)
+      }}
+    />
+    {label}
+  </label>
+)
 
 const NothingFound = () => <p className="muted">No request matches the filter.</p>
 
