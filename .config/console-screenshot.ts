@@ -21,12 +21,7 @@ export async function captureConsole(browser: Browser) {
   const services = await openServices(app, settings, { recorder })
   const server = createApp(services).listen(settings.port)
   await once(server, 'listening')
-  const { address, close } = await serveConsole(
-    services,
-    recorder,
-    randomBytes(32).toString('hex'),
-    () => undefined,
-  )
+  const { address, close } = await serveConsole(services, recorder, () => undefined)
 
   const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 960 } })
   const [page, caller] = [await context.newPage(), await context.newPage()]

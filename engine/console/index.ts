@@ -10,8 +10,8 @@ import { serveConsole } from './server.ts'
 const printAddress = (address: string) =>
   process.stdout.write(`  Console        ${address} (works once; then prints the next address)\n`)
 
-/** Creates the console. `secret` signs its cookies. The recorder observes the database, so the console exists before the services. */
-export function createConsole(app: App, secret: string) {
+/** Creates the console. The recorder observes the database, so the console exists before the services. */
+export function createConsole(app: App, options: { isDevelopment: boolean }) {
   const recorder = createRecorder(app)
   receiveBuildErrors()
   let origin: string | undefined
@@ -22,7 +22,7 @@ export function createConsole(app: App, secret: string) {
       createPageEndpoints(service, () => origin),
     /** Serves the console until the service stops. Prints the address of the console, and the next address after each use. */
     open: async (service: ServiceParts) => {
-      const running = await serveConsole(service, recorder, secret, () => printAddress(running.address()))
+      const running = await serveConsole(service, recorder, () => printAddress(running.address()), options)
       const { address, close } = running
       origin = running.origin
       service.closing.signal.addEventListener('abort', close)

@@ -1,8 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { BodyLimitPlugin, RPCHandler } from '@orpc/server/node'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 import { createPageReader, POLICY } from '../http/endpoints/files.ts'
 import { createAccess, refusalOf } from './access.ts'
@@ -10,11 +8,9 @@ import { CLOSED_POLICY, closedPage } from './closed-page.ts'
 import { createJobs } from './jobs.ts'
 import { createOutbox } from './outbox.ts'
 import { createPeople, type ServiceParts } from './people.ts'
+import { HOST, openPort } from './port.ts'
 import type { RequestRecorder } from './requests/recorder.ts'
 import { createConsoleRouter } from './router.ts'
-
-/** Only this machine can reach the console. */
-const HOST = '127.0.0.1'
 
 /** Limits: sizes in bytes, times in milliseconds. A repeated header has a joined value, which is no valid value here. */
 const LIMITS = {
@@ -25,7 +21,6 @@ const LIMITS = {
   joinDuplicateHeaders: true,
 }
 const MAX_BODY = 1024 * 1024
-const MAX_CONNECTIONS = 100
 
 /** An e-mail has no scripts, no origin of its own and no images from elsewhere, and only the console can frame the e-mail. */
 const LETTER_POLICY = [
@@ -60,22 +55,18 @@ export interface RunningConsole {
   close: () => void
 }
 
-/**
- * Serves the console on a port of its own: the second port after the port of the service, if this port is free. Calls
- * `onOpened` after a use of the URL, so that the caller prints the next one. Cookies stay valid as long as `secret` is the same.
- */
+/** Serves the console on a port of its own. Calls `onOpened` after a use of the URL, so that the caller prints the next one. */
 export async function serveConsole(
   service: ServiceParts,
   recorder: RequestRecorder,
-  secret: string,
   onOpened: () => void,
+  { isDevelopment = false } = {},
 ): Promise<RunningConsole> {
   const { settings, log } = service
   const server = createServer(LIMITS)
-  server.maxConnections = MAX_CONNECTIONS
   // Node otherwise drops the lines after the 2,000th, and with them the headers by which a forwarded request is refused.
   server.maxHeadersCount = 0
-  const port = await listenNear(server, settings.port)
+  const { port, secret } = await openPort(server, settings.port, isDevelopment)
   const access = createAccess({ secret, port })
   const people = createPeople(service)
   const outbox = createOutbox(settings)
@@ -180,17 +171,6 @@ export async function serveConsole(
       server.closeAllConnections()
     },
   }
-}
-
-/** Listens on the second port after the given port, or on any free port. Returns the port. */
-async function listenNear(server: Server, port: number) {
-  const listening = () => once(server, 'listening')
-  server.listen({ host: HOST, port: port + 2 > 65_535 ? 0 : port + 2 })
-  await listening().catch(() => {
-    server.listen({ host: HOST, port: 0 })
-    return listening()
-  })
-  return (server.address() as AddressInfo).port
 }
 
 function redirect(response: ServerResponse, location: string, cookies: string[] = []) {

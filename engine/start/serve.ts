@@ -1,5 +1,4 @@
 import cluster from 'node:cluster'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -61,7 +60,7 @@ export const mayHaveConsole = (
 
 /**
  * Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. `isDevelopment`:
- * `tallystick dev` runs the service, and gives the same `CONSOLE_SECRET` at each start of the service.
+ * `tallystick dev` runs the service.
  */
 export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelopment = false } = {}) {
   try {
@@ -84,7 +83,7 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     }
     // Imported on demand, so that production does not load the console.
     const developerConsole = mayHaveConsole(environment, settings, isDevelopment)
-      ? (await import('../console/index.ts')).createConsole(app, environment.CONSOLE_SECRET ?? createSecret())
+      ? (await import('../console/index.ts')).createConsole(app, { isDevelopment })
       : undefined
     const options = { ...developerConsole, bindRequest }
     const services = await serveInThisProcess(app, settings, starting, options)
@@ -95,8 +94,6 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     process.exit(1)
   }
 }
-
-const createSecret = () => randomBytes(32).toString('hex')
 
 /**
  * Logs an uncaught exception, and exits. A rejected promise that no code awaits is an uncaught exception too, except in

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import inspector from 'node:inspector'
 
@@ -10,6 +9,7 @@ import { findAddresses, findFreePort, SERVICE_HOST } from './addresses.ts'
 import { hasPage, requireProject } from './build.ts'
 import { describeBuildError, type ShowBuildErrors } from './build-errors.ts'
 import { bundleOptions } from './bundle.ts'
+import { createConsolePort } from './console-port.ts'
 import { createMigrationReport } from './migration-report.ts'
 import { requireServableFolder } from './page-folder.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
@@ -53,9 +53,8 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
       DATA_DIR: dataDir,
       // Vite is a proxy on loopback.
       ...(hasPage() && { TRUSTED_PROXIES: ['loopback', TRUSTED_PROXIES].filter(Boolean).join() }),
-      // Of this process, so that the console stays open when the service starts again.
-      CONSOLE_SECRET: randomBytes(32).toString('hex'),
     },
+    onMessage: createConsolePort(),
     onEnd: (reason) => {
       // If another program has taken the port, no change of the sources lets the service start again.
       findFreePort(serviceAddress.host, serviceAddress.port).then(

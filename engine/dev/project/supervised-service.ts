@@ -9,12 +9,14 @@ interface Options {
   /** Options for Node. */
   flags: readonly string[]
   env: NodeJS.ProcessEnv
+  /** Called with each message of the service. */
+  onMessage: (message: unknown, service: ChildProcess) => void
   /** Called if the service ends without `stop` and `restart`. `reason` is its exit code or its signal. */
   onEnd: (reason: string) => void
 }
 
 /** Runs the service as a process, which ends when its channel to this process closes. */
-export function createService({ file, flags, env, onEnd }: Options) {
+export function createService({ file, flags, env, onMessage, onEnd }: Options) {
   let child: ChildProcess | undefined
   /** Waits for the end of the process, because only one process can use the embedded database. */
   const stop = async () => {
@@ -42,6 +44,9 @@ export function createService({ file, flags, env, onEnd }: Options) {
       const words = ['--enable-source-maps', ...flags, file]
       const started = spawn(process.execPath, words, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
       child = started
+      started.on('message', (message) => {
+        onMessage(message, started)
+      })
       started.once('exit', (code, signal) => {
         if (started === child) onEnd(signal ?? `code ${code}`)
       })
