@@ -4,6 +4,10 @@
 export const PAGE_SIZE = 50
 export const LAST_PAGE = 1000
 
+/** The most rows of an export, and the length of all their values after which an export ends, in characters. */
+export const MAX_EXPORTED = 1000
+export const MAX_EXPORT = 10_000_000
+
 /** The number up to which the rows of a table are counted. */
 export const MAX_TOTAL = 10_000
 
@@ -16,10 +20,13 @@ export const REMOVED = '(removed)'
 /** Maximum length of the value of a filter, and of a header of a call, in characters. */
 export const MAX_TEXT = 200
 
+/** The most headers of an e-mail that are shown. */
+export const MAX_HEADERS = 100
+
 /** The most people of a request for their addresses. */
 export const MAX_IDS = 100
 
-/** Maximum length of a value in a list of rows, in characters. A row has its values up to MAX_WHOLE. */
+/** Maximum length of a value in a list of rows, in characters. A row and an export have values up to MAX_WHOLE. */
 export const MAX_VALUE = 500
 export const MAX_WHOLE = 65_536
 

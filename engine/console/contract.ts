@@ -105,6 +105,13 @@ const Letter = z.object({
 })
 export type Letter = z.infer<typeof Letter>
 
+const LetterParts = z.object({
+  /** The plain text. Null for an e-mail without one. */
+  text: z.string().nullable(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+})
+export type LetterParts = z.infer<typeof LetterParts>
+
 const errors = { NOT_FOUND: {}, BAD_REQUEST: {}, CONFLICT: {} }
 const procedure = oc.errors(errors)
 
@@ -150,6 +157,7 @@ export const consoleContract = {
   outbox: {
     /** The newest letters first, at most 100. Null if a mail server sends the e-mails. */
     list: procedure.output(z.array(Letter).nullable()),
+    get: procedure.input(z.object({ id: z.string() })).output(LetterParts),
   },
   jobs: jobsContract,
   data: dataContract,

@@ -28,7 +28,7 @@ const JobDetails = JobSummary.extend({
   /** JSON with secrets removed. */
   input: z.string().nullable(),
   /** The e-mail that the job sends, with its HTML at `/mails/{id}`. */
-  letter: z.object({ to: z.string(), subject: z.string() }).nullable(),
+  letter: z.object({ to: z.string(), subject: z.string(), text: z.string().nullable() }).nullable(),
 })
 export type JobDetails = z.infer<typeof JobDetails>
 

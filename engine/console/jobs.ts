@@ -8,6 +8,7 @@ import { makeDue } from '../db/jobs/queries.ts'
 import { type JobData, MAIL_QUEUE } from '../db/jobs/tables.ts'
 import { composeStored } from '../jobs/mail.ts'
 import { retryDead } from '../operator/jobs.ts'
+import { MAX_WHOLE } from './bounds.ts'
 import type { JobDetails, JobList, JobsRequest, JobState, JobSummary } from './jobs-contract.ts'
 import type { ServiceParts } from './people.ts'
 import { describeValue } from './redaction.ts'
@@ -74,7 +75,9 @@ export function createJobs({ app, db, settings }: ServiceParts) {
       return {
         ...describe(job, await findEmails(db, [job.person])),
         input: describeValue(job.data?.input, false),
-        letter: letter ? { to: letter.to, subject: letter.subject } : null,
+        letter: letter
+          ? { to: letter.to, subject: letter.subject, text: letter.text.slice(0, MAX_WHOLE) }
+          : null,
       }
     },
 

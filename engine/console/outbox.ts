@@ -1,19 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { ORPCError } from '@orpc/server'
 import { htmlEscape } from 'escape-goat'
 import { LRUCache } from 'lru-cache'
 import PostalMime, { type Email } from 'postal-mime'
 
 import type { Settings } from '../settings/settings.ts'
-import type { Letter } from './contract.ts'
+import { MAX_HEADERS, MAX_WHOLE } from './bounds.ts'
+import type { Letter, LetterParts } from './contract.ts'
 
 const MAX_LETTERS = 100
 
 /** The names of the files that the mailer writes (engine/identity/mail.ts): a UUID that begins with the time. */
 const FILE = /^([\da-f-]{36})\.eml$/
 
-type LetterContent = Pick<Email, 'to' | 'subject' | 'date' | 'html' | 'text'>
+type LetterContent = Pick<Email, 'to' | 'subject' | 'date' | 'html' | 'text'> &
+  Partial<Pick<Email, 'headers'>>
 
 const UNREADABLE: LetterContent = {
   subject: 'An e-mail that cannot be read',
@@ -48,6 +51,17 @@ export function createOutbox({ outbox, smtpUrl }: Settings) {
       if (smtpUrl !== undefined) return null
       const ids = (await listIds()).sort().reverse().slice(0, MAX_LETTERS)
       return Promise.all(ids.map(async (id) => describe(id, await parse(id))))
+    },
+
+    /** Returns what the HTML does not show. Throws NOT_FOUND. */
+    async get(id: string): Promise<LetterParts> {
+      if (!(await listIds()).includes(id))
+        throw new ORPCError('NOT_FOUND', { message: `There is no e-mail ${id}` })
+      const { text, headers = [] } = await parse(id)
+      return {
+        text: text?.slice(0, MAX_WHOLE) ?? null,
+        headers: headers.slice(0, MAX_HEADERS).map(({ key, value }) => [key, value.slice(0, MAX_WHOLE)]),
+      }
     },
 
     /** Returns the HTML of an e-mail. Undefined if there is no such e-mail. */

@@ -11,7 +11,7 @@ import { createCalls } from './calls.ts'
 import { consoleContract, SamplePerson } from './contract.ts'
 import { createCredentials } from './credentials.ts'
 import { explainStatement } from './requests/plans.ts'
-import { getRow, listRows, listTables } from './data/rows.ts'
+import { exportRows, getRow, listRows, listTables } from './data/rows.ts'
 import { readState } from './state.ts'
 import type { ConsoleJobs } from './jobs.ts'
 import { listTopics } from './live/live-recorder.ts'
@@ -107,7 +107,10 @@ export function createConsoleRouter(parts: ConsoleParts) {
         streams.close(input.stream)
       }),
     },
-    outbox: { list: os.outbox.list.handler(() => outbox.list()) },
+    outbox: {
+      list: os.outbox.list.handler(() => outbox.list()),
+      get: os.outbox.get.handler(({ input }) => outbox.get(input.id)),
+    },
     jobs: {
       list: os.jobs.list.handler(({ input }) => jobs.list(input)),
       get: os.jobs.get.handler(({ input }) => jobs.get(input.id)),
@@ -117,6 +120,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
     data: {
       tables: os.data.tables.handler(() => listTables(db)),
       rows: os.data.rows.handler(({ input }) => listRows(db, input)),
+      export: os.data.export.handler(({ input }) => exportRows(db, input)),
       row: os.data.row.handler(({ input }) => getRow(db, input)),
       addSamples: os.data.addSamples.handler(async () => {
         // As `tallystick seed` does: for Ada, and for the other sample account that Ada shares with.

@@ -154,7 +154,7 @@ export type Search = z.infer<typeof Search>
 export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
 
 /** Unix time in seconds: `z.object({ createdAt: Timestamp })`. */
-export const Timestamp = z.int()
+export const Timestamp = z.int().describe('Unix time in seconds')
 
 /** The answer of a procedure that returns nothing else: `.output(Success)`, and `return { success: true }`. */
 export const Success = z

@@ -66,8 +66,8 @@ export async function listTables(db: Database): Promise<CatalogueTable[]> {
 }
 
 /**
- * Runs `work` in a transaction that can change nothing, with a time limit for each statement. The embedded database ignores
- * the limit.
+ * Runs `work` in a transaction that can change nothing, and that sees one state of the database, with a time limit for each statement.
+ * The embedded database ignores the limit.
  */
 export const readOnly = <Result>(
   db: Database,
@@ -79,7 +79,7 @@ export const readOnly = <Result>(
       await tx.execute(sql`set local statement_timeout = ${sql.raw(`'${timeout}'`)}`)
       return work(tx)
     },
-    { accessMode: 'read only' },
+    { accessMode: 'read only', isolationLevel: 'repeatable read' },
   )
 
 /** A condition of a row. `equals` compares values of the column's type, by an index, and fails for other texts. */

@@ -5,6 +5,7 @@ import type { Letter } from '../../engine/console/contract.ts'
 import { client, overviewQuery } from './client.ts'
 import { Copy } from './code/copy.tsx'
 import { formatDate } from './format.ts'
+import { LetterParts } from './letter-parts.tsx'
 import { Loaded } from './problem.tsx'
 
 /** Time between two requests for the letters, in milliseconds. */
@@ -84,6 +85,11 @@ function Letters({ letters }: { letters: readonly Letter[] }) {
 }
 
 function SelectedLetter({ letter: { id, to, subject, time, code } }: { letter: Letter }) {
+  const parts = useQuery({
+    queryKey: ['letter', id],
+    queryFn: ({ signal }) => client.outbox.get({ id }, { signal }),
+    staleTime: Infinity,
+  })
   return (
     <section className="letter">
       <h3>{subject}</h3>
@@ -96,7 +102,11 @@ function SelectedLetter({ letter: { id, to, subject, time, code } }: { letter: L
           <Copy text={code} what="the code" />
         </p>
       )}
-      <iframe sandbox="" src={`outbox/${encodeURIComponent(id)}`} title={subject} />
+      <Loaded query={parts}>
+        {(loaded) => (
+          <LetterParts key={id} {...loaded} subject={subject} html={`outbox/${encodeURIComponent(id)}`} />
+        )}
+      </Loaded>
     </section>
   )
 }

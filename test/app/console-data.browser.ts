@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
@@ -15,6 +17,38 @@ await running.client.procedures.call({
   input: { name: `A shelf with a long name ${'long '.repeat(10)}`.trim() },
   caller: { person: 'ada', scopes: null },
   headers: {},
+})
+
+test('The rows of a table are exported with the types of JSON, and without formulas in CSV', async () => {
+  const { db } = running.services
+  await db.execute(
+    sql`create table exported (id int primary key, title text, is_done boolean, amount numeric, tags text[], more jsonb)`,
+  )
+  await db.execute(
+    sql`insert into exported values (1, '=1+1, "x"', true, 1.50, array['a'], '{"b":[2]}'), (2, null, false, null, null, null)`,
+  )
+  const { page } = await openView('data/exported?sort=id')
+  const download = async (format: string) => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: `Export as ${format}`, exact: true }).click(),
+    ])
+    return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') }
+  }
+
+  const csv = await download('CSV')
+  const json = await download('JSON')
+
+  expect(csv).toEqual({
+    name: 'exported.csv',
+    text: `id,title,is_done,amount,tags,more\r\n1,"'=1+1, ""x""",true,1.50,{a},"{""b"": [2]}"\r\n2,,false,,,`,
+  })
+  expect(json.name).toBe('exported.json')
+  expect(JSON.parse(json.text)).toEqual([
+    { id: 1, title: '=1+1, "x"', is_done: true, amount: '1.50', tags: '{a}', more: { b: [2] } },
+    { id: 2, title: null, is_done: false, amount: null, tags: null, more: null },
+  ])
+  await page.getByRole('status').filter({ hasText: '2 rows' }).waitFor()
 })
 
 describe('A row', () => {

@@ -414,24 +414,31 @@ describe('A request', () => {
     await callAsAda('shelves.create', { name: 'Recorded before' })
     await page.getByRole('link', { name: 'Requests', exact: true }).click()
     await button(page, 'shelves.create').first().click()
-    const questions: string[] = []
-    let accepts = false
-    page.on('dialog', (dialog) => {
-      questions.push(dialog.message())
-      void (accepts ? dialog.accept() : dialog.dismiss())
-    })
-
     await page.getByRole('link', { name: 'Run again' }).click()
+    await page.getByRole('dialog', { name: 'Replace the input of shelves.create?' }).waitFor()
+    await button(page, 'Cancel').click()
     await page.getByRole('region', { name: 'Request', exact: true }).waitFor()
-    accepts = true
     await page.getByRole('link', { name: 'Run again' }).click()
+    await button(page, 'Replace').click()
 
     await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Recorded before')
-    expect(questions).toHaveLength(2)
   })
 })
 
 describe('Outbox', () => {
+  test('shows the plain text and the headers of an e-mail', async () => {
+    const email = `${crypto.randomUUID()}@example.com`
+    await requestCode(email)
+    const { page } = await openView('outbox')
+    await page.getByRole('heading', { name: /is your sign-in code$/ }).waitFor()
+
+    await page.getByRole('radio', { name: 'Text', exact: true }).check({ force: true })
+    await page.getByRole('button', { name: 'Copy the text', exact: true }).waitFor()
+    await page.getByRole('radio', { name: 'Headers', exact: true }).check({ force: true })
+
+    await page.getByRole('definition').filter({ hasText: email }).first().waitFor()
+  })
+
   test('shows an e-mail with its code in a frame without scripts', async () => {
     const { page } = await openView('outbox')
     const email = `${crypto.randomUUID()}@example.com`
@@ -518,8 +525,8 @@ test('adds sample data to an embedded database, and begins again with it', async
   expect(status).toBe(200)
   await button(page, 'Refresh').click()
   await page.getByRole('cell', { name: 'No sample' }).waitFor()
-  page.once('dialog', (dialog) => void dialog.accept())
   await button(page, 'Reset').click()
+  await button(page, 'Delete and add again').click()
   await page.getByRole('cell', { name: 'No sample' }).waitFor({ state: 'detached' })
   await page.getByRole('cell', { name: 'Book the hall' }).waitFor()
 })

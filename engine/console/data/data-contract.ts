@@ -61,6 +61,17 @@ const Rows = z.object({
 })
 export type Rows = z.infer<typeof Rows>
 
+const ExportRequest = RowsRequest.omit({ page: true })
+export type ExportRequest = z.infer<typeof ExportRequest>
+
+const Export = z.object({
+  columns: z.array(z.string()),
+  rows: z.array(z.array(z.string().nullable())),
+  /** Whether more rows match, or a value is longer than the limit. */
+  isCut: z.boolean(),
+})
+export type Export = z.infer<typeof Export>
+
 const RowRequest = z.object({
   table: z.string().max(63),
   /** The values of the primary key, in the order of `Table.key`. */
@@ -104,6 +115,8 @@ const procedure = oc.errors({ NOT_FOUND: {} })
 export const dataContract = {
   tables: procedure.output(z.array(Table)),
   rows: procedure.input(RowsRequest).output(Rows),
+  /** The first rows with their whole values, up to a limit. */
+  export: procedure.input(ExportRequest).output(Export),
   /** One row with its whole values, and the rows of other tables that refer to the row. */
   row: procedure.input(RowRequest).output(Row),
   /** Adds the sample data of all resources. Skips data that exists. */

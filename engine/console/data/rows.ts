@@ -3,8 +3,17 @@ import { ORPCError } from '@orpc/server'
 import * as catalogue from '../../db/catalogue.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { isDataException } from '../../db/errors.ts'
-import { MAX_KEY, MAX_REFERRERS, MAX_TOTAL, MAX_VALUE, MAX_WHOLE, PAGE_SIZE } from '../bounds.ts'
-import type { Row, RowRequest, Rows, RowsRequest, Table } from './data-contract.ts'
+import {
+  MAX_EXPORT,
+  MAX_EXPORTED,
+  MAX_KEY,
+  MAX_REFERRERS,
+  MAX_TOTAL,
+  MAX_VALUE,
+  MAX_WHOLE,
+  PAGE_SIZE,
+} from '../bounds.ts'
+import type { Export, ExportRequest, Row, RowRequest, Rows, RowsRequest, Table } from './data-contract.ts'
 import { isSecretName, withoutSecretFields } from '../redaction.ts'
 
 /** Tables of the engine with secrets: sign-in codes, state and keys of OAuth, and stored answers. */
@@ -56,41 +65,71 @@ const countUpTo = (
   conditions: readonly catalogue.Condition[] = [],
 ) => catalogue.readOnly(db, (tx) => catalogue.countRows(tx, table, limit, conditions), '1s').catch(() => null)
 
-/** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
-export const listRows = (db: Database, { table: name, filters, page, sort }: RowsRequest): Promise<Rows> =>
-  catalogue.readOnly(db, async (tx) => {
-    const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
-    const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
-    // A filter on a hidden column, and its order, would tell the values of the column. The same holds for the secrets in JSON.
-    const hidden = [...filters, ...(sort ? [sort] : [])].find(({ column }) =>
-      visible.every(({ name, isJson }) => name !== column || isJson),
-    )
-    if (!table || visible.length === 0 || hidden)
-      throw new ORPCError('NOT_FOUND', {
-        message: `${[name, hidden?.column].filter(Boolean).join('.')} does not exist, or is not shown`,
-      })
-    const rows = await catalogue.listRows(tx, {
-      table,
-      // A part of a JSON value could not be parsed to remove its secrets.
-      columns: visible.map(({ name, isJson }) => ({ name, maxLength: isJson ? MAX_WHOLE : MAX_VALUE })),
-      conditions: filters,
-      sort,
-      // One row more than a page, for `hasMore`.
-      limit: PAGE_SIZE + 1,
-      offset: page * PAGE_SIZE,
+/** Prepares a list of rows. Throws NOT_FOUND for a name that is not shown. */
+async function openTable(tx: Database, { table: name, filters, sort }: ExportRequest) {
+  const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
+  const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
+  // A filter on a hidden column, and its order, would tell the values of the column. The same holds for the secrets in JSON.
+  const hidden = [...filters, ...(sort ? [sort] : [])].find(({ column }) =>
+    visible.every(({ name, isJson }) => name !== column || isJson),
+  )
+  if (!table || visible.length === 0 || hidden)
+    throw new ORPCError('NOT_FOUND', {
+      message: `${[name, hidden?.column].filter(Boolean).join('.')} does not exist, or is not shown`,
     })
-    const hasMore = rows.length > PAGE_SIZE
+  return {
+    table,
+    columns: visible.map(({ name }) => name),
+    /** Selects a page, and one row more, which tells whether there are more pages. `maxLength`: of a value. */
+    select: async (page: number, maxLength: number) => {
+      const rows = await catalogue.listRows(tx, {
+        table,
+        // A part of a JSON value could not be parsed to remove its secrets.
+        columns: visible.map(({ name, isJson }) => ({ name, maxLength: isJson ? MAX_WHOLE : maxLength })),
+        conditions: filters,
+        sort,
+        limit: PAGE_SIZE + 1,
+        offset: page * PAGE_SIZE,
+      })
+      return {
+        rows: rows
+          .slice(0, PAGE_SIZE)
+          .map((row) =>
+            row.map((value, index) => (visible[index]?.isJson ? showJson(value, maxLength) : value)),
+          ),
+        hasMore: rows.length > PAGE_SIZE,
+      }
+    },
+  }
+}
+
+/** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
+export const listRows = (db: Database, { page, ...request }: RowsRequest): Promise<Rows> =>
+  catalogue.readOnly(db, async (tx) => {
+    const { table, columns, select } = await openTable(tx, request)
+    const { rows, hasMore } = await select(page, MAX_VALUE)
     // A count with filters could read the whole table.
-    const count = () => (filters.length === 0 ? catalogue.countRows(tx, table, MAX_TOTAL) : null)
-    return {
-      columns: visible.map(({ name }) => name),
-      rows: rows
-        .slice(0, PAGE_SIZE)
-        .map((row) =>
-          row.map((value, index) => (visible[index]?.isJson ? showJson(value, MAX_VALUE) : value)),
-        ),
-      hasMore,
-      total: page === 0 && !hasMore ? rows.length : await count(),
+    const count = () => (request.filters.length === 0 ? catalogue.countRows(tx, table, MAX_TOTAL) : null)
+    return { columns, rows, hasMore, total: page === 0 && !hasMore ? rows.length : await count() }
+  })
+
+/** Exports the first rows, as one state of the table. Throws NOT_FOUND for a name that is not shown. */
+export const exportRows = (db: Database, request: ExportRequest): Promise<Export> =>
+  catalogue.readOnly(db, async (tx) => {
+    const { columns, select } = await openTable(tx, request)
+    const exported: Export = { columns, rows: [], isCut: false }
+    let length = 0
+    for (let page = 0; ; page++) {
+      // One character more than is exported tells that a value is cut.
+      const { rows, hasMore } = await select(page, MAX_WHOLE + 1)
+      for (const row of rows) {
+        exported.isCut ||= row.some((value) => value !== null && value.length > MAX_WHOLE)
+        exported.rows.push(row.map((value) => value?.slice(0, MAX_WHOLE) ?? null))
+        length += row.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+      }
+      const isFull = exported.rows.length >= MAX_EXPORTED || length > MAX_EXPORT
+      if (hasMore && !isFull) continue
+      return { ...exported, isCut: exported.isCut || hasMore }
     }
   })
 

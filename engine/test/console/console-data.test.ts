@@ -273,6 +273,39 @@ describe('data.rows', () => {
   })
 })
 
+describe('data.export', () => {
+  test('has whole values of all matching rows in their order, and says when it has not all', async () => {
+    await db.execute(sql`insert into users (id, name, email)
+      select 'export-' || number, repeat('x', 600) || number, 'export-' || number || '@example.com' from generate_series(1, 1049) as number`)
+    const sort = { column: 'created_at', isDescending: false }
+    const containing = (value: string): Filter => ({ column: 'id', operator: 'contains', value })
+
+    const few = await client.data.export({ table: 'users', filters: [containing('export-11')], sort })
+    const many = await client.data.export({ table: 'users', filters: [containing('export-')] })
+
+    const names = few.rows.map((row) => row[few.columns.indexOf('name')])
+    expect([names.length, few.isCut]).toEqual([11, false])
+    expect(names).toContain(`${'x'.repeat(600)}110`)
+    expect([many.rows.length, many.isCut]).toEqual([1000, true])
+  })
+
+  test('never selects a secret', async () => {
+    const tables = await client.data.tables()
+    const answers = await Promise.all(
+      tables.map(({ name: table }) =>
+        client.data.export({ table, filters: [] }).catch((error: unknown) => error),
+      ),
+    )
+    const filter: Filter = { column: 'token', operator: 'is', value: 'SENTINEL-token' }
+
+    expect(JSON.stringify(answers)).toContain('session-1')
+    expect(JSON.stringify(answers)).not.toContain('SENTINEL')
+    await expect(client.data.export({ table: 'sessions', filters: [filter] })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+  })
+})
+
 describe('a table with unusual names', () => {
   test('is shown with its references', async () => {
     await db.execute(sql`create table "Mixed "" Case" (id int primary key, "a"" , 'b" text)`)

@@ -73,6 +73,30 @@ describe('outbox.list', () => {
   })
 })
 
+describe('outbox.get', () => {
+  test('has the plain text and the headers', async () => {
+    const id = await writeLetter('<p>Hello</p>')
+    const email = newEmail()
+    await requestCode(email)
+    const sent = (await client.outbox.list())?.find(({ to }) => to === email)
+
+    const own = await client.outbox.get({ id })
+    const ofService = await client.outbox.get({ id: sent?.id ?? '' })
+
+    expect(own.headers).toEqual([
+      ['to', 'ada@example.com'],
+      ['subject', 'Hello'],
+      ['content-type', 'text/html; charset=utf-8'],
+    ])
+    expect(ofService.text).toContain(sent?.code)
+    expect(ofService.headers).toContainEqual(['to', email])
+  })
+
+  test.each(['../auth-secret', 'list.txt', '', crypto.randomUUID()])('does not read %j', async (id) => {
+    await expect(client.outbox.get({ id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
 describe('an e-mail', () => {
   test('has no scripts, no origin and no images of others', async () => {
     const id = await writeLetter(

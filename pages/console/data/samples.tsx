@@ -1,7 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 
 import { client, overviewQuery, queryClient } from '../client.ts'
 import { Problem } from '../problem.tsx'
+import { Question } from '../question.tsx'
 
 const listFormat = new Intl.ListFormat('en')
 
@@ -12,6 +14,7 @@ export function Samples() {
     mutationFn: (name: 'addSamples' | 'resetSamples') => client.data[name](),
     onSuccess: () => queryClient.invalidateQueries(),
   })
+  const [isAsking, setAsking] = useState(false)
   if (!overview || overview.samples.length === 0) return null
   const accounts = listFormat.format(
     overview.people.filter(({ person }) => person !== 'admin').map(({ email }) => email),
@@ -36,8 +39,7 @@ export function Samples() {
           disabled={isPending}
           aria-busy={isPending && variables === 'resetSamples'}
           onClick={() => {
-            if (confirm(`Delete ${accounts} with all their rows, and add the sample data again?`))
-              mutate('resetSamples')
+            setAsking(true)
           }}
         >
           Reset
@@ -46,6 +48,20 @@ export function Samples() {
       <p role="status" className="muted">
         {data?.message ?? `Adds rows for ${listFormat.format(overview.samples)}.`}
       </p>
+      {isAsking && (
+        <Question
+          title="Reset the sample data?"
+          action="Delete and add again"
+          onConfirm={() => {
+            mutate('resetSamples')
+          }}
+          onClose={() => {
+            setAsking(false)
+          }}
+        >
+          Deletes {accounts} with all their rows, and adds the sample data again.
+        </Question>
+      )}
       <Problem
         error={error}
         onRetry={() => {

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import { LAST_PAGE, MAX_TOTAL, PAGE_SIZE } from '../../../engine/console/bounds.ts'
 import type { Table } from '../../../engine/console/data/data-contract.ts'
 import { client } from '../client.ts'
+import { Export } from './export.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { type Selection, toQuery } from './filters.ts'
 import { addressOf } from '../location.ts'
@@ -50,6 +51,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
           >
             Refresh
           </button>
+          <Export table={table} selection={selection} />
         </div>
         <FilterBar
           table={table}

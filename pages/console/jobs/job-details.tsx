@@ -5,6 +5,7 @@ import type { JobDetails as Details } from '../../../engine/console/jobs-contrac
 import { client, queryClient } from '../client.ts'
 import { Code, Copy, prettyJson } from '../code/copy.tsx'
 import { formatDate } from '../format.ts'
+import { LetterParts } from '../letter-parts.tsx'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
 import { State } from './job-table.tsx'
@@ -86,7 +87,7 @@ function Job({ job, onClose }: { job: Details; onClose: () => void }) {
         <>
           <h4>{letter.subject}</h4>
           <p className="muted">To {letter.to}</p>
-          <iframe sandbox="" src={`mails/${encodeURIComponent(id)}`} title={letter.subject} />
+          <LetterParts {...letter} headers={[]} html={`mails/${encodeURIComponent(id)}`} />
         </>
       )}
       {input !== null && (

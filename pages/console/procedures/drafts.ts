@@ -49,10 +49,9 @@ function createDraft({ example, input }: ProcedureDescription, fields: readonly 
 }
 
 /**
- * Fills the form of a procedure with an input as JSON. `confirmLoss` decides whether an edited draft is replaced. Returns whether the
- * form is filled.
+ * Fills the form of a procedure with an input as JSON. With `replaces`, also replaces an edited draft. Returns whether the form is filled.
  */
-export function fillDraft(procedure: ProcedureDescription, json: string | null, confirmLoss: () => boolean) {
+export function fillDraft(procedure: ProcedureDescription, json: string | null, replaces: boolean) {
   const fields = fieldsOf(procedure.input, procedure.path)
   // A secret that the recording does not have must be entered again.
   const parsed = parseInput((json ?? '').replaceAll(JSON.stringify(REMOVED), '""'))
@@ -65,7 +64,7 @@ export function fillDraft(procedure: ProcedureDescription, json: string | null, 
     json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),
   }
   const previous = drafts.get(procedure.operation)
-  if (previous?.isEdited && textOf(previous, fields) !== textOf(next, fields) && !confirmLoss()) return false
+  if (previous?.isEdited && textOf(previous, fields) !== textOf(next, fields) && !replaces) return false
   drafts.set(procedure.operation, next)
   return true
 }
