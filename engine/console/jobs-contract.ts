@@ -35,7 +35,18 @@ export type JobDetails = z.infer<typeof JobDetails>
 const JobsRequest = z.object({ state: JobState.nullable(), queue: z.string().max(MAX_TEXT).nullable() })
 export type JobsRequest = z.infer<typeof JobsRequest>
 
+const Queue = z.object({
+  name: z.string(),
+  /** Attempts, of which a job has at least one. Null for the queue of e-mails. */
+  attempts: z.number().nullable(),
+  /** Null without a schedule. `nextRun`: milliseconds since 1970, or null after the last time. */
+  schedule: z.object({ cron: z.string(), timeZone: z.string(), nextRun: z.number().nullable() }).nullable(),
+})
+export type Queue = z.infer<typeof Queue>
+
 const JobList = z.object({
+  /** All declared queues, also without jobs. */
+  queues: z.array(Queue),
   /** The number of jobs of each queue and state. */
   counts: z.array(z.object({ queue: z.string(), state: JobState, count: z.number() })),
   /** The newest first, at most 100. */

@@ -1,15 +1,17 @@
 import { ORPCError } from '@orpc/server'
 import { z } from 'zod'
 
+import type { AnyJob } from '../app/job.ts'
 import { queuesOf } from '../app/resource.ts'
 import { findEmails } from '../db/accounts/users.ts'
 import * as query from '../db/jobs/inspection.ts'
 import { makeDue } from '../db/jobs/queries.ts'
 import { type JobData, MAIL_QUEUE } from '../db/jobs/tables.ts'
 import { composeStored } from '../jobs/mail.ts'
+import { listNextRuns } from '../jobs/schedules.ts'
 import { retryDead } from '../operator/jobs.ts'
 import { MAX_WHOLE } from './bounds.ts'
-import type { JobDetails, JobList, JobsRequest, JobState, JobSummary } from './jobs-contract.ts'
+import type { JobDetails, JobList, JobsRequest, JobState, JobSummary, Queue } from './jobs-contract.ts'
 import type { ServiceParts } from './people.ts'
 import { describeValue } from './redaction.ts'
 
@@ -63,7 +65,9 @@ export function createJobs({ app, db, settings }: ServiceParts) {
         jobs.map(({ person }) => person),
       )
       const counts = await query.countStates(db)
+      const nextRuns = await listNextRuns(app.jobs)
       return {
+        queues: queuesOf(app).map((name) => describeQueue(name, app.jobs[name], nextRuns)),
         counts: counts.map(({ name, state, count }) => ({ queue: name, state: STATES[state], count })),
         jobs: jobs.map((job) => describe(job, emails)),
       }
@@ -101,6 +105,22 @@ export function createJobs({ app, db, settings }: ServiceParts) {
     },
   }
 }
+
+const describeQueue = (
+  name: string,
+  job: AnyJob | undefined,
+  nextRuns: ReadonlyMap<string, Date | null>,
+): Queue => ({
+  name,
+  attempts: job ? job.retries + 1 : null,
+  schedule: job?.schedule
+    ? {
+        cron: job.schedule.cron,
+        timeZone: job.schedule.timeZone ?? 'UTC',
+        nextRun: nextRuns.get(name)?.getTime() ?? null,
+      }
+    : null,
+})
 
 const describe = (
   { id, name, state, attempts, maxAttempts, createdOn, startAfter, completedOn, ...job }: query.JobSummary,

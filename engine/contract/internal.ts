@@ -16,7 +16,7 @@ export {
 } from './audit-actions.ts'
 export { MAX_NAME, tokenBounds } from './bounds.ts'
 export { idempotencyErrors, ifMatchErrors, signedInErrors } from './builders.ts'
-export type { EngineContract } from './built-in/engine.ts'
+export { type EngineContract, isOfEngine } from './built-in/engine.ts'
 export type { DataOf, ExportPart } from './export-part.ts'
 export {
   badRequest,

@@ -85,7 +85,7 @@ export const readOnly = <Result>(
 /** A condition of a row. `equals` compares values of the column's type, by an index, and fails for other texts. */
 export interface Condition {
   column: string
-  operator: 'is' | 'contains' | 'equals'
+  operator: 'is' | 'is not' | 'contains' | 'is empty' | 'equals'
   value: string
 }
 
@@ -144,6 +144,8 @@ const matching = (table: CatalogueTable, conditions: readonly Condition[]) =>
 
 const toSql: Record<Condition['operator'], (condition: Condition, table: CatalogueTable) => SQL> = {
   is: ({ column, value }) => sql`${asText(column)} = ${value}`,
+  'is not': ({ column, value }) => sql`${asText(column)} is distinct from ${value}`,
+  'is empty': ({ column }) => sql`${sql.identifier(column)} is null`,
   contains: ({ column, value }) =>
     sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
   // The catalogue quotes the name of the type. An explicit cast would cut a text to the length of the type.

@@ -71,6 +71,10 @@ export async function createSchedules(jobs: Jobs, { insert }: Pick<Queues, 'inse
   }
 }
 
+/** Returns the next time of each job with a schedule, by the name of the job. */
+export const listNextRuns = async (jobs: Jobs) =>
+  new Map((await parseSchedules(jobs)).map(({ name, times }) => [name, times.nextRun()]))
+
 /** Throws if a cron expression or a time zone is not valid. */
 async function parseSchedules(jobs: Jobs): Promise<Scheduled[]> {
   const declared = Object.entries(jobs).flatMap(([name, job]) =>

@@ -6,7 +6,13 @@ import {
   type Route,
 } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
-import { type Meta, requestSchemas, type RateLimit, responseSchemas } from 'tallystick-contract/internal'
+import {
+  isOfEngine,
+  type Meta,
+  requestSchemas,
+  type RateLimit,
+  responseSchemas,
+} from 'tallystick-contract/internal'
 
 import { isZod } from '../values/schema.ts'
 import { schemaConverter } from './document.ts'
@@ -22,13 +28,13 @@ interface Definition {
   outputSchema?: AnySchema
 }
 
-/** Describes the procedures of a contract, in the order of the contract. */
+/** Describes the procedures of a contract in its order, those of the application before those of the engine. */
 export function describeProcedures(contract: AnyContractRouter): ProcedureDescription[] {
   const found: ProcedureDescription[] = []
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     found.push(describe(procedure['~orpc'] as Definition, path))
   })
-  return found
+  return found.sort((a, b) => Number(isOfEngine(a.resource)) - Number(isOfEngine(b.resource)))
 }
 
 function describe(definition: Definition, path: readonly string[]): ProcedureDescription {

@@ -1,3 +1,5 @@
+import { isOfEngine } from 'tallystick-contract/internal'
+
 import type { App } from '../app/resource.ts'
 import { createInfo, listTags } from './document.ts'
 import type { ReferenceDocument } from './procedure-description.ts'
@@ -10,6 +12,6 @@ import { describeProcedures } from './procedures.ts'
 export const createReference = (app: App, baseUrl: string): ReferenceDocument => ({
   // The page explains the sign-in in a section of its own.
   info: { ...createInfo(app, baseUrl), description: app.description },
-  tags: listTags(app),
+  tags: listTags(app).sort((a, b) => Number(isOfEngine(a.name)) - Number(isOfEngine(b.name))),
   procedures: describeProcedures(app.contract),
 })

@@ -1,4 +1,7 @@
+import { ValidationError } from '@orpc/contract'
+import { ORPCError } from '@orpc/server'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
+import { BadRequestData, toPublicIssues } from 'tallystick-contract/internal'
 
 import { InvalidOutput } from '../values/output.ts'
 
@@ -68,8 +71,18 @@ export function describeFully(error: unknown, depth = 0): ErrorDescription {
     // With the maximum depth, so that describeError adds no causes: their full descriptions follow.
     ...describeError(error, MAX_CAUSES),
     message: message.slice(0, MAX_FULL_MESSAGE),
+    ...issuesOf(error),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: describeFully(cause, depth + 1) }),
   }
+}
+
+/** Returns the issues of a refused input: of the validation, or of code that refuses the input itself. */
+function issuesOf(error: Error) {
+  const issues =
+    error instanceof ValidationError
+      ? toPublicIssues(error.issues)
+      : error instanceof ORPCError && BadRequestData.safeParse(error.data).data?.issues
+  return issues ? { issues: issues.slice(0, MAX_ISSUES) } : undefined
 }
 
 /** Returns the message of an error if the message contains no value, or if its values can be removed. */

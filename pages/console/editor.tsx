@@ -1,11 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A place in a source. Lines and columns are from 1. */
-export interface Position {
-  file: string
-  line: number
-  column: number
-}
+import type { Position } from './position.ts'
 
 interface Editor {
   label: string
@@ -83,16 +78,4 @@ export function EditorSelect() {
       ))}
     </select>
   )
-}
-
-const FRAME = /^\s+at .*?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^()]*?):(\d+):(\d+)\)?$/
-
-/** Returns the place of the first frame of one's own code. Undefined if all frames are of packages and of Node. */
-export function findPosition(stack: string): Position | undefined {
-  for (const frame of stack.split('\n')) {
-    const [, file = '', line, column] = FRAME.exec(frame) ?? []
-    if (file && !/[\\/]node_modules[\\/]/.test(file))
-      return { file, line: Number(line), column: Number(column) }
-  }
-  return undefined
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import type { Overview } from '../../engine/console/contract.ts'
+import type { ProcedureDescription } from '../../engine/openapi/procedure-description.ts'
 import { overviewQuery, proceduresQuery } from './client.ts'
 import { Marked } from './code/marked.tsx'
 import { Code } from './code/copy.tsx'
@@ -74,18 +75,23 @@ export function Start() {
   )
 }
 
+/** Without a scope, it is a procedure of the engine, such as tokens.create. With a media type, it is another form of a procedure. */
+const isOwnCreate = ({ operation, scope, mediaType }: ProcedureDescription) =>
+  operation.endsWith('.create') && scope !== null && mediaType === null
+
+/** Whether an input needs the id of a row, which may not exist yet. */
+const refersToRow = ({ input }: ProcedureDescription) =>
+  Array.isArray(input?.required) && input.required.some((name: unknown) => /(^i|I)d$/.test(String(name)))
+
 /** Links to a procedure that changes data, because its effect is visible in the views Requests and Data. */
 function FirstCall() {
   const { data = [] } = useQuery(proceduresQuery)
   const callable = data.filter(({ isStream }) => !isStream)
   const simple = callable.filter(({ input }) => input === null)
   const first =
-    // The contract has the newest resource last. Without a scope, it is a procedure of the engine, such as tokens.create. With a media
-    // type, it is another form of a procedure.
-    callable.findLast(
-      ({ operation, scope, mediaType }) =>
-        operation.endsWith('.create') && scope !== null && mediaType === null,
-    ) ??
+    // The contract has the newest resource last.
+    callable.findLast((each) => isOwnCreate(each) && !refersToRow(each)) ??
+    callable.findLast(isOwnCreate) ??
     simple.find(({ access }) => access === 'public') ??
     simple[0] ??
     callable[0]

@@ -39,16 +39,18 @@ const outcomes = { completed: 'succeeded', failed: 'failed', dead: 'failed', rel
 interface Props {
   status: number | null
   outcome?: keyof typeof outcomes | null
+  /** Beside the status. By default, the text of the status. */
+  text?: string | undefined
 }
 
 /** A status with its text, or the outcome of an attempt. Null for a request that the client closed before the answer. */
-export function Status({ status, outcome }: Props) {
+export function Status({ status, outcome, text }: Props) {
   if (outcome) return <span className={`status ${outcomes[outcome]}`}>{outcome}</span>
   if (status === null) return <span className="status closed">closed</span>
   const kind = status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'succeeded'
   return (
     <span className={`status ${kind}`}>
-      {status} <span className="status-text">{texts[status]}</span>
+      {status} <span className="status-text">{text ?? texts[status]}</span>
     </span>
   )
 }

@@ -111,23 +111,23 @@ function Reference({ document: content }: { document: ReferenceDocument }) {
 /** Number of names that the page proposes. */
 const PROPOSED = 3
 
-/** An address that the page does not have, with similar names. */
+/** An address that is no procedure: the procedures of the resource, or those with similar names. */
 function Unknown({ name, procedures }: { name: string } & Pick<ReferenceDocument, 'procedures'>) {
   const { t } = useReferenceTexts()
   const operations = procedures.map(({ operation }) => operation)
+  const ofResource = operations.filter((operation) => operation.startsWith(`${name}.`))
+  const similar = findSimilarNames(name, operations).slice(0, PROPOSED)
   return (
     <section>
-      <p>{t('unknownProcedure', { operation: name })}</p>
+      {ofResource.length > 0 ? <h2>{name}</h2> : <p>{t('unknownProcedure', { operation: name })}</p>}
       <ul className="similar">
-        {findSimilarNames(name, operations)
-          .slice(0, PROPOSED)
-          .map((operation) => (
-            <li key={operation}>
-              <a href={addressOf(operation)}>
-                <bdi>{operation}</bdi>
-              </a>
-            </li>
-          ))}
+        {(ofResource.length > 0 ? ofResource : similar).map((operation) => (
+          <li key={operation}>
+            <a href={addressOf(operation)}>
+              <bdi>{operation}</bdi>
+            </a>
+          </li>
+        ))}
         <li>
           <a href={addressOf(INTRODUCTION)}>{t('introduction')}</a>
         </li>

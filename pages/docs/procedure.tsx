@@ -1,6 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { use, useEffect, useRef, useState } from 'react'
 
+import { sessionQuery } from '../../engine/dev/page/auth.ts'
 import { Confirm } from '../../engine/dev/page/components/confirm.tsx'
 import type { ProcedureDescription } from '../../engine/openapi/procedure-description.ts'
 import { Answer } from '../console/procedures/answer.tsx'
@@ -11,6 +12,7 @@ import { About, Reference } from '../console/procedures/reference.tsx'
 import { SameCall } from '../console/procedures/same-call.tsx'
 import { callProcedure, isRead, issuesIn } from './call.ts'
 import { CredentialFields, useCredential } from './credential.tsx'
+import { OpenSignIn } from './sign-in-dialog.tsx'
 import { useReferenceTexts } from './texts.ts'
 
 interface Props {
@@ -68,6 +70,8 @@ function Trial({ procedure, state }: TrialProps) {
   const { t } = useReferenceTexts()
   const { draft, change, parsed } = state
   const credential = useCredential()
+  const { data: session } = useQuery(sessionQuery)
+  const openSignIn = use(OpenSignIn)
   const [isAsking, setAsking] = useState(false)
   const call = useMutation({
     mutationFn: (input: unknown) =>
@@ -76,6 +80,10 @@ function Trial({ procedure, state }: TrialProps) {
       keepTag(procedure.resource, headers)
     },
   })
+  const answer = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (call.data) answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [call.data])
   const send = () => {
     setAsking(false)
     if (parsed.isValid) call.mutate(parsed.input)
@@ -83,7 +91,9 @@ function Trial({ procedure, state }: TrialProps) {
   const run = () => {
     change({ isEdited: true })
     if (!parsed.isValid || call.isPending) return
-    if (isRead(procedure)) send()
+    if (procedure.access !== 'public' && credential.credential.kind === 'session' && session === null)
+      openSignIn()
+    else if (isRead(procedure)) send()
     else setAsking(true)
   }
   const refused = call.data ? issuesIn(call.data) : []
@@ -104,7 +114,7 @@ function Trial({ procedure, state }: TrialProps) {
           {t('callFailed')}
         </p>
       )}
-      {call.data && <Answer result={call.data} />}
+      <div ref={answer}>{call.data && <Answer result={call.data} />}</div>
       {isAsking && (
         <Confirm
           title={t('confirmTitle', { operation: procedure.operation })}
@@ -114,6 +124,10 @@ function Trial({ procedure, state }: TrialProps) {
             setAsking(false)
           }}
         >
+          <p className="route">
+            <span className={`method ${procedure.method.toLowerCase()}`}>{procedure.method}</span>{' '}
+            <code>{procedure.path}</code>
+          </p>
           <p>{t('confirmText')}</p>
         </Confirm>
       )}

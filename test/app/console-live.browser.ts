@@ -65,6 +65,7 @@ describe('a stream that received nothing says why', () => {
       .getByText(/not with these recipients/)
       .first()
       .waitFor()
+    await why.getByText(/^Announcements of other topics/).click()
     await why.getByText('Nothing: the stream does not watch visits.').waitFor()
   })
 

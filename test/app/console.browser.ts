@@ -205,6 +205,23 @@ describe('Procedures', () => {
     await answer.getByText('The contract declares this error').waitFor()
   })
 
+  test('asks before a call that deletes', async () => {
+    const { page } = await openView('procedures/shelves.unshare')
+    await page.getByLabel('id', { exact: true }).fill('999999')
+    const answer = page.getByRole('region', { name: 'Answer' })
+
+    await page.keyboard.press('Control+Enter')
+    const question = page.getByRole('dialog', { name: 'Call shelves.unshare?' })
+    await question.getByText('As ada@example.com with {"id":999999').waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    expect(await answer.count()).toBe(0)
+    await button(page, 'Run').click()
+    await question.getByRole('button', { name: 'Call shelves.unshare' }).click()
+
+    await answer.getByText('404', { exact: false }).first().waitFor()
+  })
+
   test('shows the issues of an input beside the field', async () => {
     const { page } = await openView('procedures/books.create')
     const copies = page.getByLabel('copies')

@@ -331,15 +331,29 @@ describe('a call from the reference page', () => {
     expect((await answer().innerText()).match(/"id"/g)).toHaveLength(1)
   })
 
-  test('is refused after a sign-out', async () => {
+  test('opens the sign-in instead of a call after a sign-out', async () => {
     await signIn()
     await button('Sign out').click()
     await page.getByText('Not signed in').waitFor()
-    await open('account.get')
-    expectStatus(401)
+    await open('tasks.create')
     await button('Run').click()
 
-    await answer().getByText('UNAUTHORIZED').first().waitFor()
+    await page.getByRole('dialog', { name: 'Sign in' }).waitFor()
+    expect(await answer().count()).toBe(0)
+  })
+
+  test('shows the answer in the window', async () => {
+    await signIn()
+    await open('account.get')
+    await button('Run').click()
+    await answer().waitFor()
+
+    await expect
+      .poll(async () => {
+        const box = await answer().boundingBox()
+        return box !== null && box.y < (page.viewportSize()?.height ?? 0) - 40
+      })
+      .toBe(true)
   })
 
   test('ends with a sign-out in another tab, and its answers with it', async () => {

@@ -23,6 +23,8 @@ const Table = z.object({
   /** Up to MAX_TOTAL. Above, an estimate of the database. Null for a secret table, and if the count needs too long. */
   rowCount: z.number().nullable(),
   columns: z.array(Column),
+  /** Whether the table is one of the engine's, and not of the application. */
+  isOfEngine: z.boolean(),
   /** Whether the whole table is secret. */
   isHidden: z.boolean(),
   /** The columns of the primary key, which names a row. Empty without a key, and for a hidden key. */
@@ -32,8 +34,8 @@ export type Table = z.infer<typeof Table>
 
 const Filter = z.object({
   column: z.string().max(63),
-  /** `is`: the whole value. `contains`: a part of the value, in any case. */
-  operator: z.enum(['is', 'contains']),
+  /** `is` and `is not`: the whole value. `contains`: a part of the value, in any case. `is empty`: null, without a value. */
+  operator: z.enum(['is', 'is not', 'contains', 'is empty']),
   value: z
     .string()
     .max(MAX_TEXT)

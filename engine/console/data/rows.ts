@@ -3,6 +3,7 @@ import { ORPCError } from '@orpc/server'
 import * as catalogue from '../../db/catalogue.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { isDataException } from '../../db/errors.ts'
+import { listEngineTables } from '../../db/migrate/migration-files.ts'
 import {
   MAX_EXPORT,
   MAX_EXPORTED,
@@ -25,6 +26,9 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['impersonated_by'],
 }
 
+let namesOfEngine: readonly string[] | undefined
+const engineTables = () => (namesOfEngine ??= listEngineTables())
+
 /** Adds to a table which parts the console never selects. */
 function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
   const isHidden = SECRET_TABLES.includes(table.name)
@@ -43,9 +47,16 @@ function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: ca
       (column.isJson && column.type.endsWith('[]')),
   }))
   const isKeyHidden = columns.some(({ name, isHidden }) => isHidden && key.includes(name))
-  return { ...table, isHidden, columns, key: isKeyHidden ? [] : key }
+  return {
+    ...table,
+    isOfEngine: engineTables().includes(table.name),
+    isHidden,
+    columns,
+    key: isKeyHidden ? [] : key,
+  }
 }
 
+/** Lists the tables of the application, and then the tables of the engine. */
 export async function listTables(db: Database): Promise<Table[]> {
   const tables: Table[] = []
   for (const table of await catalogue.readOnly(db, catalogue.listTables)) {
@@ -54,7 +65,7 @@ export async function listTables(db: Database): Promise<Table[]> {
     const isCut = count === MAX_TOTAL
     tables.push({ ...described, rowCount: isCut ? Math.max(count, table.rowEstimate ?? 0) : count })
   }
-  return tables
+  return tables.sort((a, b) => Number(a.isOfEngine) - Number(b.isOfEngine))
 }
 
 /** Counts rows up to a limit. Null if the count needs too long, for example by a column without an index. */

@@ -11,6 +11,8 @@ const RecordedError = z.object({
   /** The failed statement, without its parameters. */
   statement: z.string().optional(),
   stack: z.string().optional(),
+  /** What is wrong with the input or the output, by path. */
+  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   /** The cause of the error, which can have a cause itself. */
   get cause() {
     return RecordedError.optional()

@@ -34,6 +34,11 @@ export const engineContract = <Declared extends Topic, const Parts extends Expor
   audit: auditContract(auditActions),
 })
 
+/** Whether a resource is one that every application has. */
+export const isOfEngine = (resource: string) => engineResources.includes(resource)
+
+const engineResources = Object.keys(engineContract([], {}, { auditActions: [], grantsAccess: false }))
+
 /** The contracts that every application has, with any topics and any parts of the export. */
 export type EngineContract = ReturnType<typeof engineContract<Topic, ExportParts>>
 

@@ -39,6 +39,12 @@ describe('data.tables', () => {
     expect(tables.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['audit', 'books', 'loans', 'sessions', 'shelves', 'users']),
     )
+    expect(tables.filter(({ isOfEngine }) => isOfEngine).map(({ name }) => name)).toContain('users')
+    const firstOfEngine = tables.findIndex(({ isOfEngine }) => isOfEngine)
+    expect(tables.slice(0, firstOfEngine).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['books', 'shelves']),
+    )
+    expect(tables.slice(firstOfEngine).every(({ isOfEngine }) => isOfEngine)).toBe(true)
     const counts = new Map(tables.map(({ name, rowCount }) => [name, rowCount]))
     expect([counts.get('verifications'), counts.get('rate_limits')]).toEqual([null, 0])
     expect(counts.get('accounts')).toBe(1)
@@ -197,6 +203,17 @@ describe('data.rows', () => {
     ])
 
     expect(rows.map((row) => row[columns.indexOf('email')])).toEqual(['filter-2@example.com'])
+  })
+
+  test('filters by another value, and by no value', async () => {
+    await db.execute(sql`create table marks (id int primary key, mark text)`)
+    await db.execute(sql`insert into marks values (1, 'a'), (2, 'b'), (3, null), (4, '')`)
+    const idsOf = async (operator: Filter['operator'], value = '') =>
+      (await rowsOf('marks', [{ column: 'mark', operator, value }])).rows.map(([id]) => id)
+
+    expect(await idsOf('is not', 'a')).toEqual(['4', '3', '2'])
+    expect(await idsOf('is empty')).toEqual(['3'])
+    expect(await idsOf('is')).toEqual(['4'])
   })
 
   test('takes a filter literally', async () => {

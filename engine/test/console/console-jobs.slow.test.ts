@@ -50,7 +50,7 @@ describe.each([
     await runDue()
     const waiting = await context().enqueue(weigh, { label: 'waiting' }, { after: tomorrow() })
 
-    const { counts, jobs } = await client.jobs.list(all)
+    const { queues, counts, jobs } = await client.jobs.list(all)
 
     const [first, second, third] = [waiting, done, dead].map((id) => jobs.find((each) => each.id === id))
     expect(jobs.filter((each) => [first, second, third].includes(each))).toEqual([first, second, third])
@@ -61,6 +61,10 @@ describe.each([
     ])
     expect(third?.error).toMatch(/^The address of .* is unknown$/)
     expect(counts).toContainEqual({ queue: 'weigh', state: 'waiting', count: 1 })
+    expect(queues.map(({ name }) => name)).toEqual([...Object.keys(app.jobs), 'mail'])
+    expect(queues.filter(({ schedule }) => schedule)).not.toEqual([])
+    for (const { schedule } of queues)
+      if (schedule) expect(schedule.nextRun).toBeGreaterThan(Date.now() - 60_000)
     const filtered = await client.jobs.list({ state: 'waiting', queue: 'weigh' })
     expect(filtered.jobs.map(({ id }) => id)).toEqual([waiting])
   })
@@ -124,7 +128,11 @@ describe.each([
 
     expect([queue, letter]).toEqual([
       'mail',
-      { to: 'ada@example.com', subject: 'en: <script>alert(1)</script>' },
+      {
+        to: 'ada@example.com',
+        subject: 'en: <script>alert(1)</script>',
+        text: expect.stringContaining('The parcel <script>alert(1)</script> has arrived.') as string,
+      },
     ])
     expect(page.status).toBe(200)
     expect(page.body.toString()).toContain('The parcel &lt;script&gt;alert(1)&lt;/script&gt; has arrived.')

@@ -101,6 +101,22 @@ describe('watch', () => {
     expect(request.calls[0]?.error?.stack).toContain('at ')
   })
 
+  test('shows what is wrong with a refused input', async () => {
+    const request = await watching(async ({ next }) => {
+      await call('shelves.create', { name: '' })
+      return next(isCallOf('shelves.create'))
+    })
+
+    expect(request).toMatchObject({
+      status: 400,
+      calls: [
+        {
+          error: { code: 'BAD_REQUEST', cause: { issues: [{ path: 'name', message: expect.any(String) }] } },
+        },
+      ],
+    })
+  })
+
   test('shows the app of an access token, and no token', async () => {
     const found = await watching(async ({ next }) => {
       await client.procedures.call({

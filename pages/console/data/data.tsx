@@ -22,11 +22,9 @@ export function Data({ table, query }: { table: string; query: URLSearchParams }
               <h2>Data</h2>
               <Samples />
               <h3>Tables</h3>
-              <ul>
-                {list.map((each) => (
-                  <Entry key={each.name} table={each} isCurrent={each === selected} />
-                ))}
-              </ul>
+              <Entries tables={list.filter(({ isOfEngine }) => !isOfEngine)} selected={selected} />
+              <h3>Tables of Tallystick</h3>
+              <Entries tables={list.filter(({ isOfEngine }) => isOfEngine)} selected={selected} />
             </section>
             <div className="detail">
               {table && (
@@ -56,6 +54,14 @@ export function Data({ table, query }: { table: string; query: URLSearchParams }
     </Loaded>
   )
 }
+
+const Entries = ({ tables, selected }: { tables: readonly Table[]; selected: Table | undefined }) => (
+  <ul>
+    {tables.map((each) => (
+      <Entry key={each.name} table={each} isCurrent={each === selected} />
+    ))}
+  </ul>
+)
 
 function Entry({ table: { name, rowCount, isHidden }, isCurrent }: { table: Table; isCurrent: boolean }) {
   if (isHidden)

@@ -17,7 +17,7 @@ const writers: Record<Format, (exported: Exported, table: Table) => string> = {
     const read = columns.map((column) => readerOf(table.columns.find(({ name }) => name === column)))
     const records = rows.map((row) =>
       Object.fromEntries<unknown>(
-        row.map((value, index) => [columns[index], value === null ? null : read[index]?.(value)]),
+        row.map((value, index) => [columns[index] ?? '', value === null ? null : read[index]?.(value)]),
       ),
     )
     return JSON.stringify(records, null, 2)

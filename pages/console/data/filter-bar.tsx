@@ -17,6 +17,7 @@ export function FilterBar({ table, filters, onChange }: Props) {
   const [column, setColumn] = useState(columns[0]?.name ?? '')
   const [operator, setOperator] = useState<Filter['operator']>('contains')
   const [value, setValue] = useState('')
+  const hasValue = operator !== 'is empty'
   return (
     <>
       <form
@@ -24,7 +25,7 @@ export function FilterBar({ table, filters, onChange }: Props) {
         aria-label="Add a filter"
         onSubmit={(event) => {
           event.preventDefault()
-          onChange([...filters, { column, operator, value }])
+          onChange([...filters, { column, operator, value: hasValue ? value : '' }])
           setValue('')
         }}
       >
@@ -54,7 +55,7 @@ export function FilterBar({ table, filters, onChange }: Props) {
             ))}
           </select>
         </label>
-        <TextField label="Value" value={value} onChange={setValue} />
+        {hasValue && <TextField label="Value" value={value} onChange={setValue} />}
         <button type="submit" className="secondary" disabled={filters.length >= MAX_FILTERS}>
           Add filter
         </button>
@@ -64,7 +65,8 @@ export function FilterBar({ table, filters, onChange }: Props) {
           {filters.map((filter, index) => (
             <li key={index}>
               <span>
-                {filter.column} {filter.operator} <strong>{filter.value || '(empty)'}</strong>
+                {filter.column} {filter.operator}{' '}
+                {filter.operator !== 'is empty' && <strong>{filter.value || '(empty)'}</strong>}
               </span>
               <button
                 type="button"

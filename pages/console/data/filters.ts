@@ -10,13 +10,16 @@ export interface Selection {
   row?: string[]
 }
 
-export const operators = ['is', 'contains'] satisfies Filter['operator'][]
+export const operators = ['is', 'is not', 'contains', 'is empty'] satisfies Filter['operator'][]
+
+/** Writes an operator in an address: `is-not`. */
+const toWord = (operator: Filter['operator']) => operator.replace(' ', '-')
 
 /** Reads the selection from the query of an address. The pages in the address are from 1. */
 export function parseSelection(query: URLSearchParams): Selection {
   const filters = [...query].flatMap(([key, value]) => {
-    const operator = operators.find((each) => key.startsWith(`${each}.`))
-    return operator ? [{ column: key.slice(operator.length + 1), operator, value }] : []
+    const operator = operators.find((each) => key.startsWith(`${toWord(each)}.`))
+    return operator ? [{ column: key.slice(toWord(operator).length + 1), operator, value }] : []
   })
   const page = Number(query.get('page') ?? 1) - 1
   const sort = query.get('sort')
@@ -32,7 +35,7 @@ export function parseSelection(query: URLSearchParams): Selection {
 /** Writes a selection as the query of an address. */
 export function toQuery({ filters, page, sort, row = [] }: Selection) {
   const query = new URLSearchParams()
-  for (const { column, operator, value } of filters) query.append(`${operator}.${column}`, value)
+  for (const { column, operator, value } of filters) query.append(`${toWord(operator)}.${column}`, value)
   if (sort) query.set('sort', `${sort.isDescending ? '-' : ''}${sort.column}`)
   if (page > 0) query.set('page', String(page + 1))
   for (const value of row) query.append('row', value)

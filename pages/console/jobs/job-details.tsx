@@ -80,7 +80,9 @@ function Job({ job, onClose }: { job: Details; onClose: () => void }) {
       </p>
       {error !== null && (
         <div className="problem">
-          <p>{error}</p>
+          <p>
+            <strong>Last attempt</strong> {error}
+          </p>
         </div>
       )}
       {letter && (

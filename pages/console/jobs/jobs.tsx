@@ -8,6 +8,7 @@ import { Loaded } from '../problem.tsx'
 import { Segments } from '../procedures/segments.tsx'
 import { JobDetails } from './job-details.tsx'
 import { JobTable } from './job-table.tsx'
+import { QueueTable } from './queue-table.tsx'
 
 /** Time between two requests for the jobs, in milliseconds. */
 const INTERVAL = 2000
@@ -44,7 +45,7 @@ export function Jobs({ id }: { id: string }) {
   })
   return (
     <Loaded query={query}>
-      {({ counts, jobs }) => (
+      {({ queues, counts, jobs }) => (
         <>
           <div className="row head">
             <h2>Jobs</h2>
@@ -55,8 +56,9 @@ export function Jobs({ id }: { id: string }) {
               value={choice}
               onChange={setChoice}
             />
-            <QueueSelect counts={counts} queue={queue} onChange={setQueue} />
+            <QueueSelect queues={queues} queue={queue} onChange={setQueue} />
           </div>
+          {!id && <QueueTable queues={queues} counts={counts} onSelect={setQueue} />}
           <div className={id ? 'requests has-detail' : 'requests'}>
             {jobs.length > 0 ? (
               <JobTable jobs={jobs} selected={id} />
@@ -64,7 +66,7 @@ export function Jobs({ id }: { id: string }) {
               <section className="empty">
                 <p className="muted">
                   {counts.length > 0
-                    ? 'No job has this state.'
+                    ? 'No job of this queue has this state.'
                     : 'No jobs yet. A job appears here once it is enqueued.'}
                 </p>
               </section>
@@ -86,12 +88,12 @@ export function Jobs({ id }: { id: string }) {
 }
 
 interface QueueSelectProps {
-  counts: JobList['counts']
+  queues: JobList['queues']
   queue: string | null
   onChange: (queue: string | null) => void
 }
 
-const QueueSelect = ({ counts, queue, onChange }: QueueSelectProps) => (
+const QueueSelect = ({ queues, queue, onChange }: QueueSelectProps) => (
   <select
     aria-label="Queue"
     value={queue ?? ''}
@@ -100,7 +102,7 @@ const QueueSelect = ({ counts, queue, onChange }: QueueSelectProps) => (
     }}
   >
     <option value="">All queues</option>
-    {[...new Set(counts.map((each) => each.queue))].map((name) => (
+    {queues.map(({ name }) => (
       <option key={name}>{name}</option>
     ))}
   </select>

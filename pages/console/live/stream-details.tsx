@@ -1,6 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 
-import type { LiveEntry, LiveStream, SentEvent } from '../../../engine/console/live/live-contract.ts'
+import type {
+  Announcement,
+  LiveEntry,
+  LiveStream,
+  SentEvent,
+} from '../../../engine/console/live/live-contract.ts'
 import { client } from '../client.ts'
 import { Code, prettyJson } from '../code/copy.tsx'
 import { formatDate, formatDuration, formatSize, formatTime } from '../format.ts'
@@ -94,6 +99,8 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
   const { data: topics = [] } = useQuery(topicsQuery)
   const watching = { id: stream.id, topics: stream.topics.map(({ topic }) => topic) }
   const announced = entries.filter(isAnnounced).filter(({ time }) => time >= stream.openedAt)
+  const isOfStream = ({ topic }: Announcement) => watching.topics.includes(topic)
+  const [ofStream, others] = [announced.filter(isOfStream), announced.filter((each) => !isOfStream(each))]
   const silent = topics.filter(
     ({ name }) => watching.topics.includes(name) && announced.every(({ topic }) => topic !== name),
   )
@@ -108,10 +115,18 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
           <code>context.announce</code> announces a change of other people&apos;s data.
         </p>
       ))}
-      {announced.length > 0 && (
-        <AnnouncementTable announced={announced} heading="Effect on this stream">
+      {ofStream.length > 0 && (
+        <AnnouncementTable announced={ofStream} heading="Effect on this stream">
           {(each) => effectOn(watching, each, entries)}
         </AnnouncementTable>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>Announcements of other topics ({others.length})</summary>
+          <AnnouncementTable announced={others} heading="Effect on this stream">
+            {(each) => effectOn(watching, each, entries)}
+          </AnnouncementTable>
+        </details>
       )}
     </section>
   )

@@ -3,18 +3,25 @@ import { useQuery } from '@tanstack/react-query'
 import { client, proceduresQuery } from '../client.ts'
 import { tablesQuery } from '../data/tables.ts'
 import { toQuery } from '../data/filters.ts'
-import { addressOf } from '../location.ts'
+import { addressOf, type View, views } from '../location.ts'
 import { nameOf, useRecording } from '../requests/recording.ts'
 
 export interface Result {
-  kind: 'Procedure' | 'Table' | 'Request' | 'Person'
+  kind: 'View' | 'Procedure' | 'Table' | 'Request' | 'Person'
   name: string
   detail: string
   address: string
 }
 
-/** The most results of each kind: together 20. */
-const limits: Record<Result['kind'], number> = { Procedure: 8, Table: 5, Request: 4, Person: 3 }
+/** The most results of each kind. */
+const limits: Record<Result['kind'], number> = { View: 3, Procedure: 8, Table: 5, Request: 4, Person: 3 }
+
+const viewResults = Object.entries(views).map(([view, name]) => ({
+  kind: 'View' as const,
+  name,
+  detail: '',
+  address: addressOf(view as View),
+}))
 
 /** The length from which a text searches people, in characters. */
 const MIN_SEARCH = 2
@@ -27,7 +34,7 @@ function search(results: readonly Result[], words: readonly string[]) {
   return [...byName, ...others]
 }
 
-/** Returns the procedures, tables, requests and people that a text finds. */
+/** Returns the views, procedures, tables, requests and people that a text finds. */
 export function useResults(text: string): Result[] {
   const value = text.trim().toLowerCase()
   const words = value.split(/\s+/)
@@ -36,6 +43,7 @@ export function useResults(text: string): Result[] {
   const { requests } = useRecording()
   const people = usePeople(value)
   const all: Result[] = [
+    ...viewResults,
     ...procedures.map(({ operation, summary }) => ({
       kind: 'Procedure' as const,
       name: operation,

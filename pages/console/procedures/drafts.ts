@@ -34,8 +34,9 @@ export function keepTag(resource: string, headers: readonly (readonly [string, s
 
 export const toJson = (input: unknown) => (input === undefined ? '' : JSON.stringify(input, null, 2))
 
-function createDraft({ example, input }: ProcedureDescription, fields: readonly Field[] | undefined): Draft {
-  const initial = example ?? exampleOf(input)
+function createDraft(procedure: ProcedureDescription, fields: readonly Field[] | undefined): Draft {
+  const { example, input, outputExample, method } = procedure
+  const initial = example ?? exampleOf(input, outputExample, method === 'PATCH')
   const values = fields && toValues(fields, initial)
   return {
     mode: values ? 'form' : 'json',

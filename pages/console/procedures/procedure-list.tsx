@@ -4,9 +4,13 @@ import type { ProcedureDescription } from '../../../engine/openapi/procedure-des
 import { Marked } from '../code/marked.tsx'
 import { useTexts } from './texts.ts'
 
-/** Whether the procedure contains every word of the search. */
-function matches({ operation, path, summary, method }: ProcedureDescription, search: string) {
-  const text = `${operation} ${method} ${path} ${summary}`.toLowerCase()
+/** Whether the procedure contains every word of the search: in its names, or in its fields and errors. */
+function matches({ operation, path, summary, method, ...procedure }: ProcedureDescription, search: string) {
+  const fields = [procedure.input, procedure.output].flatMap((schema) =>
+    Object.keys(schema?.properties ?? {}),
+  )
+  const codes = procedure.errors.map(({ code }) => code)
+  const text = [operation, method, path, summary, ...fields, ...codes].join(' ').toLowerCase()
   return search
     .toLowerCase()
     .split(/\s+/)

@@ -1,5 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 
+import type { CallerChoice, Overview } from '../../../engine/console/contract.ts'
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Answer } from './answer.tsx'
 import { useCaller } from '../callers/callers.ts'
@@ -7,11 +9,21 @@ import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { headersOf, keepTag, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
+import { Question } from '../question.tsx'
 import { Comparison } from '../requests/comparison.tsx'
 import { RecordedFailure } from '../requests/failure.tsx'
 import { About, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
+import { isDestructive } from './snippets.ts'
 import { SampleCallForm } from '../callers/sample-call-form.tsx'
+
+/** Length of the input in a question, in characters. */
+const MAX_SHOWN = 200
+
+const describeCaller = ({ person }: CallerChoice, overview: Overview | undefined) =>
+  person === null
+    ? 'a signed-out caller'
+    : (overview?.people.find((each) => each.person === person)?.email ?? person)
 
 /** The detail of a procedure: facts, a form that calls the procedure, the answer, and the same call for other clients. */
 export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
@@ -27,9 +39,15 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
       keepTag(resource, headers)
     },
   })
+  const [isAsking, setAsking] = useState(false)
+  const send = () => {
+    if (parsed.isValid) call.mutate(parsed.input)
+  }
   const run = () => {
     change({ isEdited: true })
-    if (parsed.isValid && !call.isPending) call.mutate(parsed.input)
+    if (!parsed.isValid || call.isPending) return
+    if (isDestructive(procedure)) setAsking(true)
+    else send()
   }
   return (
     <article className="procedure">
@@ -58,6 +76,25 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
             isPending={call.isPending}
             onRun={run}
           />
+        )}
+        {isAsking && (
+          <Question
+            title={`Call ${operation}?`}
+            action={`Call ${operation}`}
+            onConfirm={send}
+            onClose={() => {
+              setAsking(false)
+            }}
+          >
+            As {describeCaller(caller.caller, overview)}
+            {parsed.isValid && parsed.input !== undefined && (
+              <>
+                {' '}
+                with <code>{JSON.stringify(parsed.input).slice(0, MAX_SHOWN)}</code>
+              </>
+            )}
+            . This deletes something, or ends an access.
+          </Question>
         )}
         <div className="results">
           <Problem error={call.error} onRetry={run} />

@@ -102,6 +102,7 @@ export function Reference({ procedure }: { procedure: ProcedureDescription }) {
           title={t(isStream ? 'event' : 'output')}
           schema={output}
           example={outputExample}
+          isExampleOpen
         />
       ) : (
         <p className="muted">{t('noOutput')}</p>

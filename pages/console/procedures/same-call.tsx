@@ -78,17 +78,17 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
       ) : (
         <Code text={toTypeScript(call)} name="TypeScript" language="typescript" />
       )}
-      {call.isSignedIn && <CredentialHint isSession={needsSession(call.procedure)} />}
+      {call.isSignedIn && <CredentialHint procedure={call.procedure} />}
     </>
   )
 }
 
-function CredentialHint({ isSession }: { isSession: boolean }) {
+function CredentialHint({ procedure }: Pick<Call, 'procedure'>) {
   const { t } = useTexts()
-  if (isSession) return <p className="muted">{t('cookieHint')}</p>
+  if (needsSession(procedure)) return <p className="muted">{t('cookieHint')}</p>
   return (
     <p className="muted">
-      {t('tokenHint')} <code>npx tallystick create-token --label Script --scope &quot;read write&quot;</code>
+      {t('tokenHint')} <code>npx tallystick create-token --label Script --scope {procedure.scope}</code>
     </p>
   )
 }
@@ -104,7 +104,7 @@ function Mcp({ call }: { call: Call }) {
       {call.isSignedIn && (
         <p className="muted">
           {t('agentHint')}{' '}
-          <code>npx tallystick create-token --label Agent --scope &quot;read write&quot; --for mcp</code>
+          <code>npx tallystick create-token --label Agent --scope {call.procedure.scope} --for mcp</code>
         </p>
       )}
     </>

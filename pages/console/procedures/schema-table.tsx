@@ -9,10 +9,11 @@ interface Props {
   title: string
   schema: Record<string, unknown>
   example: unknown
+  isExampleOpen?: boolean
 }
 
 /** A schema as tables of fields, with an example and the JSON Schema. */
-export function SchemaTable({ id, title, schema, example }: Props) {
+export function SchemaTable({ id, title, schema, example, isExampleOpen }: Props) {
   const { t } = useTexts()
   const objects = objectsOf(schema)
   const type = typeOf(schema)
@@ -28,7 +29,7 @@ export function SchemaTable({ id, title, schema, example }: Props) {
         <Fields key={index} fields={fields} label={t('fieldsOf', { name: title })} />
       ))}
       {example !== undefined && (
-        <details>
+        <details open={isExampleOpen}>
           <summary>{t('example')}</summary>
           <Code text={JSON.stringify(example, null, 2)} name={`${t('example')}: ${title}`} />
         </details>

@@ -42,15 +42,20 @@ export function fieldsOf(schema: Schema | null, path: string): Field[] | undefin
   return fields.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** Returns the examples of the required properties. Returns undefined without such an example. */
-export function exampleOf(schema: Schema | null) {
+/**
+ * Returns examples of the required properties, and of an optional one with `isChange`: their own examples, or those of the same names in
+ * the output. Returns undefined without such an example.
+ */
+export function exampleOf(schema: Schema | null, output?: unknown, isChange = false) {
   const { properties, required } = schema ?? {}
   if (!isRecord(properties) || !Array.isArray(required)) return undefined
-  const names: readonly unknown[] = required
+  const outputs = isRecord(output) ? output : {}
+  const changed = Object.keys(properties).find((name) => !required.includes(name) && name in outputs)
+  const names: readonly unknown[] = isChange ? [...(required as readonly unknown[]), changed] : required
   const members = Object.entries(properties).flatMap(([name, property]): [string, unknown][] => {
-    if (!names.includes(name) || !isRecord(property) || !Array.isArray(property.examples)) return []
-    const values: readonly unknown[] = property.examples
-    return [[name, values[0]]]
+    if (!names.includes(name) || !isRecord(property)) return []
+    if (Array.isArray(property.examples)) return [[name, (property.examples as readonly unknown[])[0]]]
+    return name in outputs ? [[name, outputs[name]]] : []
   })
   return members.length > 0 ? Object.fromEntries(members) : undefined
 }

@@ -1,6 +1,9 @@
 import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { callerOf } from './recording.ts'
 
+/** From fast to slow. */
+const durations = ['Below 100 ms', 'From 100 ms', 'From 1 s'] as const
+
 /** What the requests can be filtered by. Each function returns the value of a request. */
 const filters = {
   status: {
@@ -22,8 +25,7 @@ const filters = {
   duration: {
     label: 'Duration',
     all: 'All durations',
-    valueOf: ({ duration }: RecordedRequest) =>
-      duration < 100 ? 'Below 100 ms' : duration < 1000 ? 'From 100 ms' : 'From 1 s',
+    valueOf: ({ duration }: RecordedRequest) => durations[duration < 100 ? 0 : duration < 1000 ? 1 : 2],
   },
 }
 type Name = keyof typeof filters
@@ -38,6 +40,10 @@ const names = Object.keys(filters).filter(isName)
 
 export const isChosen = (request: RecordedRequest, choice: Choice) =>
   names.every((name) => choice[name] === '' || filters[name].valueOf(request) === choice[name])
+
+/** Durations by their length, and other values by their text. */
+const compare = (a: string, b: string) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1)
+const rankOf = (value: string) => durations.findIndex((each) => each === value)
 
 interface Props {
   requests: readonly RecordedRequest[]
@@ -62,7 +68,7 @@ export const Choices = ({ requests, choice, onChange }: Props) => (
           }}
         >
           <option value="">{all}</option>
-          {[...values].sort().map((value) => (
+          {[...values].sort(compare).map((value) => (
             <option key={value}>{value}</option>
           ))}
         </select>

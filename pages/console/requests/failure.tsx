@@ -1,11 +1,12 @@
 import type { RecordedError } from '../../../engine/console/requests/requests-contract.ts'
 import { Code } from '../code/copy.tsx'
-import { EditorSelect, findPosition, SourceLink } from '../editor.tsx'
+import { EditorSelect, SourceLink } from '../editor.tsx'
+import { findPosition } from '../position.ts'
 import { findRequest, useRecording } from './recording.ts'
 
 /** An error with its statement, its stack and its causes. */
 export function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolean }) {
-  const { code, type, message, statement, stack, cause } = error
+  const { code, type, message, statement, stack, issues = [], cause } = error
   const position = stack === undefined ? undefined : findPosition(stack)
   return (
     <>
@@ -16,6 +17,15 @@ export function Failure({ error, isFailure }: { error: RecordedError; isFailure:
         <p className="row">
           <SourceLink position={position} /> <EditorSelect />
         </p>
+      )}
+      {issues.length > 0 && (
+        <ul className="issues">
+          {issues.map(({ path, message: text }) => (
+            <li key={path + text}>
+              <code>{path || 'input'}</code> {text}
+            </li>
+          ))}
+        </ul>
       )}
       {statement && <Code text={statement} name="the failed statement" language="sql" />}
       {stack && (

@@ -112,7 +112,11 @@ function Row({ request, slowest, isSelected, onSelect }: RowProps) {
         </button>
       </th>
       <td>
-        <Status status={status} outcome={outcome} />
+        <Status
+          status={status}
+          outcome={outcome}
+          text={request.calls.find(({ error }) => error)?.error?.code}
+        />
       </td>
       <td className="wide extra caller">
         {person ?? <span className="muted">{callerOf(request)}</span>}

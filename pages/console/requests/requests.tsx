@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 
-import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
+import type { RecordedError, RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { Choices, isChosen, nothingChosen } from './choices.tsx'
@@ -11,9 +11,14 @@ import { RequestTable } from './request-table.tsx'
 const isError = ({ status, outcome }: RecordedRequest) =>
   outcome ? outcome !== 'completed' : status === null || status >= 400
 
+/** Returns what an error and its causes say. */
+const textsOf = (error: RecordedError | null | undefined): string[] =>
+  error ? [error.code ?? error.type, error.message ?? '', ...textsOf(error.cause)] : []
+
 function matches({ id, operation, path, person, app, ...request }: RecordedRequest, filter: string) {
-  const { status, outcome, protocol } = request
-  const text = [id, operation, path, person, app, protocol, outcome ?? status ?? 'closed']
+  const { status, outcome, protocol, calls } = request
+  const ofCalls = calls.flatMap(({ operation: name, input, error }) => [name, input, ...textsOf(error)])
+  const text = [id, operation, path, person, app, protocol, outcome ?? status ?? 'closed', ...ofCalls]
     .join(' ')
     .toLowerCase()
   return filter
@@ -57,7 +62,7 @@ export function Requests({ id }: { id: string }) {
         <input
           type="search"
           className="search"
-          aria-label="Filter by operation, path, person or status"
+          aria-label="Filter by operation, path, person, status, input or error"
           placeholder="Filter"
           autoComplete="off"
           value={filter}

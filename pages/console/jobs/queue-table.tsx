@@ -1,0 +1,66 @@
+import type { JobList, JobState } from '../../../engine/console/jobs-contract.ts'
+import { formatDate } from '../format.ts'
+
+const states: readonly JobState[] = ['waiting', 'running', 'done', 'dead']
+
+interface Props extends Pick<JobList, 'queues' | 'counts'> {
+  onSelect: (queue: string) => void
+}
+
+/** The declared queues with their schedules and the numbers of their jobs. CSS hides the columns `wide` on narrow screens. */
+export const QueueTable = ({ queues, counts, onSelect }: Props) => (
+  <div className="scroll card" tabIndex={0} role="group" aria-label="Queues">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          <th scope="col">Schedule</th>
+          <th scope="col" className="wide">
+            Next run
+          </th>
+          <th scope="col" className="number wide">
+            Attempts
+          </th>
+          {states.map((state) => (
+            <th key={state} scope="col" className={state === 'done' ? 'number wide' : 'number'}>
+              {state}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {queues.map(({ name, attempts, schedule }) => (
+          <tr key={name}>
+            <th scope="row">
+              <button
+                type="button"
+                className="link"
+                onClick={() => {
+                  onSelect(name)
+                }}
+              >
+                {name}
+              </button>
+            </th>
+            <td>
+              {schedule ? (
+                <>
+                  <code>{schedule.cron}</code> <small className="muted">{schedule.timeZone}</small>
+                </>
+              ) : (
+                <span className="muted">none</span>
+              )}
+            </td>
+            <td className="wide">{schedule?.nextRun && formatDate(schedule.nextRun)}</td>
+            <td className="number wide">{attempts}</td>
+            {states.map((state) => (
+              <td key={state} className={state === 'done' ? 'number wide' : 'number'}>
+                {counts.find((each) => each.queue === name && each.state === state)?.count ?? 0}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
