@@ -308,6 +308,9 @@ describe('a new project', { timeout: 300_000 }, () => {
     expect(JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'))).toMatchObject({
       name: 'app-2048-ada-s',
     })
+    expect(created.stdout).toMatch(
+      /^Packing tallystick \(1 of 3\)…\n.*\nPacking tallystick-dev \(3 of 3\)…\nCreated 2048 /,
+    )
     const [change = ''] = /^ {2}cd .*$/m.exec(created.stdout) ?? []
     const { stdout } = await run('bash', ['-c', `${change} && pwd && ls src/app.ts`], { cwd: folder })
     expect(stdout).toBe(`${repository}\nsrc/app.ts\n`)

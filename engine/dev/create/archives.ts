@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { codeOf } from 'tallystick/internal/db/errors'
-import { findDevPackage, forEachPackage, type PackageName } from './packages.ts'
+import { findDevPackage, forEachPackage, type PackageName, packageNames } from './packages.ts'
 
 /** The folder of a project with the archives of the engine. */
 export const VENDOR = 'vendor'
@@ -14,10 +14,16 @@ interface Archive {
   content: Buffer
 }
 
-/** Packs the packages of the engine, which no registry has yet. */
-export function packEngine(): Record<PackageName, Archive> {
+/** Prints lines of a command while it works. */
+export type Print = (lines: readonly string[]) => void
+
+/** Packs the packages of the engine, which no registry has yet. Prints each package, because `npm pack` takes up to a minute. */
+export function packEngine(print: Print): Record<PackageName, Archive> {
   const devPackage = findDevPackage()
-  return forEachPackage((name) => packFolder(join(devPackage, '..', name)))
+  return forEachPackage((name) => {
+    print([`Packing ${name} (${packageNames.indexOf(name) + 1} of ${packageNames.length})…`])
+    return packFolder(join(devPackage, '..', name))
+  })
 }
 
 /** Returns the versions of the packages in package.json: archives in the project. */

@@ -1,6 +1,6 @@
 import { basename, join, relative, resolve } from 'node:path'
 
-import { archiveVersions, packEngine, VENDOR } from './archives.ts'
+import { archiveVersions, packEngine, type Print, VENDOR } from './archives.ts'
 import { checkFolder, writeProject } from './folder.ts'
 import { toNames } from './names.ts'
 import { findDevPackage, versionIn } from './packages.ts'
@@ -13,19 +13,20 @@ interface NewProject {
   name?: string | undefined
   /** Without the sample resource. */
   bare?: true | undefined
+  print: Print
 }
 
 /**
- * Creates a project in a new folder, or beside the files of a new repository. Installs nothing. Returns lines that describe
- * the next steps.
+ * Creates a project in a new folder, or beside the files of a new repository. Installs nothing. Prints each step, and
+ * the next commands.
  */
-export function createProject({ folder, name, bare }: NewProject): string[] {
+export function createProject({ folder, name, bare, print }: NewProject) {
   const target = resolve(folder)
   const choices = { ...toNames(basename(target), name), bare }
   checkFolder(target)
   const devPackage = findDevPackage()
   const template = join(devPackage, 'template')
-  const archives = packEngine()
+  const archives = packEngine(print)
   const kept = writeProject(
     target,
     new Map<string, string | Buffer>([
@@ -35,7 +36,7 @@ export function createProject({ folder, name, bare }: NewProject): string[] {
     ]),
   )
   const shown = relative(process.cwd(), target) || '.'
-  return [
+  print([
     `Created ${choices.name} in ${shown}.`,
     ...kept,
     'Next steps:',
@@ -43,5 +44,5 @@ export function createProject({ folder, name, bare }: NewProject): string[] {
     '  npm install',
     // Vite builds the page in a folder with such a path, but cannot serve the page (engine/dev/project/page-folder.ts).
     target.includes('#') ? '  npm start' : '  npm run dev',
-  ]
+  ])
 }

@@ -86,9 +86,7 @@ export function addNewCommand(program: Command) {
     .option('--name <name>', 'name on pages and in e-mails (default: the name of the folder)')
     .option('--bare', 'without the sample resource')
     .action(async (folder: string, options: NewOptions) => {
-      const { createProject } = await import('../create/index.ts')
-      print(['Packing the engine…'])
-      print(createProject({ folder, ...options }))
+      ;(await import('../create/index.ts')).createProject({ folder, ...options, print })
     })
   program
     .command('upgrade')

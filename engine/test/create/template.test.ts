@@ -11,7 +11,7 @@ const template = readTemplateFiles('engine/dev/create/template')
 const { scripts } = JSON.parse(template.get('package.json') ?? '') as { scripts: Record<string, string> }
 
 /** Commands of engine/cli/, which need a contract or a build. */
-const OF_CALLERS = ['call', 'login', 'start', '--help']
+const OF_CALLERS = ['call', 'create-token', 'login', 'start', '--help']
 
 function listCommands() {
   const program = new Command()

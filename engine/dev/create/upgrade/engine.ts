@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { archiveVersions, packEngine, VENDOR } from '../archives.ts'
+import { archiveVersions, packEngine, type Print, VENDOR } from '../archives.ts'
 import { install, type PackageManager } from '../package-manager.ts'
 import { findDevPackage, packageNames } from '../packages.ts'
 import { readTemplateFiles } from '../template.ts'
@@ -28,7 +28,11 @@ function declaredIn(text: string): Record<string, string | undefined> {
  * package.json, and installs the packages. If a step fails, restores all files but node_modules. Returns lines that describe
  * the result. Undefined if the project has this version of the engine.
  */
-export function replaceEngine(manager: PackageManager, record: TemplateRecord): string[] | undefined {
+export function replaceEngine(
+  manager: PackageManager,
+  record: TemplateRecord,
+  print: Print,
+): string[] | undefined {
   const current = readFileSync(MANIFEST, 'utf8')
   const declared = declaredIn(current)
   if (archivePaths(declared.tallystick).length === 0)
@@ -36,7 +40,7 @@ export function replaceEngine(manager: PackageManager, record: TemplateRecord): 
       `package.json has tallystick from ${declared.tallystick ?? 'nowhere'}. This command upgrades projects with the engine in ${VENDOR}/.`,
     )
   const next = readTemplateFiles(join(findDevPackage(), 'template')).get(MANIFEST) ?? ''
-  const archives = packEngine()
+  const archives = packEngine(print)
   const versions = archiveVersions(archives)
   const listed = packageNames.filter((name) => declaredIn(next)[name] !== undefined)
   if (listed.every((name) => declared[name] === versions[name])) return undefined

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
+import type { Print } from '../archives.ts'
 import { findPackageManager, requirePackageManager, runScript } from '../package-manager.ts'
 import { findDevPackage, versionIn } from '../packages.ts'
 import { readTemplateFiles, type Texts } from '../template.ts'
@@ -13,7 +14,7 @@ import { formatRecord, readRecord, RECORD } from './record.ts'
 interface Upgrade {
   /** Whether the changes of the template are written to the files of the project. */
   isApplied: boolean
-  print: (lines: readonly string[]) => void
+  print: Print
 }
 
 /**
@@ -27,7 +28,7 @@ export function upgradeProject({ isApplied, print }: Upgrade): boolean {
   const devPackage = findDevPackage()
   const version = versionIn(devPackage)
   const record = readRecord()
-  const lines = replaceEngine(manager, record)
+  const lines = replaceEngine(manager, record, print)
   print(lines ?? [`The engine of the project is ${version} already.`])
   const template = readTemplateFiles(join(devPackage, 'template'))
   const { changes, deleted } = findChanges(record, template, readText)

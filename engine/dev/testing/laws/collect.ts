@@ -27,8 +27,9 @@ type PreparedCases<Contract extends AnyContractRouter, Fixture> = Omit<ResourceC
 }
 
 /**
- * Declares the cases of one resource, in a file of its own. The compiler names missing cases. `prepare` runs after those of
- * the resources before in the alphabet, and can create rows of other resources, too.
+ * Declares the cases of one resource, in a file of its own. The compiler names a missing call or error, and the
+ * laws name a field of an input that no call uses. `prepare` runs after those of the resources before in the alphabet, and can
+ * create rows of other resources, too.
  *
  * @example
  * export const cases = casesOf(app, 'ideas', {

@@ -33,7 +33,7 @@ async function prepare({ ada, administrator }: People<Client>, text: string) {
   return { garden, foreign }
 }
 
-// The compiler names missing cases.
+// The compiler names a missing call or error. The laws name a field of an input that no call uses.
 export const cases = casesOf(app, 'gardens', {
   prepare,
   calls: {

@@ -32,7 +32,7 @@ const asViewer =
   }
 
 // #end
-// The compiler names missing cases.
+// The compiler names a missing call or error. The laws name a field of an input that no call uses.
 export const cases = casesOf(app, 'plants', {
   prepare,
   calls: {

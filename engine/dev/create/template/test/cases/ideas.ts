@@ -2,7 +2,7 @@ import { casesOf } from 'tallystick-dev/testing/laws'
 
 import { app } from '../../src/app.ts'
 
-// The compiler names missing cases.
+// The compiler names a missing call or error. The laws name a field of an input that no call uses.
 export const cases = casesOf(app, 'ideas', {
   // Ada gets data with `text`. Other people must not receive this text.
   prepare: async ({ ada }, text) => ({ idea: await ada.ideas.create({ title: text }) }),
