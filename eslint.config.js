@@ -7,6 +7,8 @@ export default defineConfig(
     ignores: [
       '**/dist',
       'coverage',
+      // Tests of the help desk in docs/, whose types a nightly test checks.
+      'docs',
       'test/agents/clients',
       'test/generated/{clients,.output}',
       '**/*.js',

@@ -32,7 +32,7 @@ test(
     let all = ''
     await executeDocument(
       [DOCUMENT, DOORS, 'docs/webhooks.md'],
-      {},
+      { '../tallystick': process.cwd() },
       (_body, { output }) => {
         all = output()
         return Promise.resolve()
