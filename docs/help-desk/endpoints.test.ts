@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { createTallystick } from 'tallystick-dev/testing'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { app } from '../src/app.ts'
 
@@ -69,10 +69,7 @@ test('a signed letter that is no JSON is refused', async () => {
 
 test('the service does not start without the secret of an endpoint', async () => {
   vi.stubEnv('LETTERS_SECRET', undefined)
-  const other = await createTallystick(app)
+  onTestFinished(() => void vi.unstubAllEnvs())
 
-  await expect(other.listen()).rejects.toThrow('LETTERS_SECRET is not set. Write it to .env.local')
-
-  await other.close()
-  vi.unstubAllEnvs()
+  await expect(service.listen()).rejects.toThrow('LETTERS_SECRET is not set. Write it to .env.local')
 })
