@@ -17,7 +17,7 @@ interface Archive {
 /** Prints lines of a command while it works. */
 export type Print = (lines: readonly string[]) => void
 
-/** Packs the packages of the engine, which no registry has yet. Prints each package, because `npm pack` takes up to a minute. */
+/** Packs the packages of the engine, which no registry has yet. Prints each package, because packing takes most of the time of `new`. */
 export function packEngine(print: Print): Record<PackageName, Archive> {
   const devPackage = findDevPackage()
   return forEachPackage((name) => {
