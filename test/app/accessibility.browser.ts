@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 
-import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
+import { findViolations, focusedText, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -140,4 +140,37 @@ test('from right to left, the header is mirrored, and no view scrolls horizontal
       const { x: settings = 0 } = (await page.locator('[popovertarget=settings]').boundingBox()) ?? {}
       expect(logo, path).toBeGreaterThan(settings)
     }
+})
+
+test.each([
+  [390, '.open, nav'],
+  [768, '.open'],
+])('%d px wide, the focus reaches nothing behind an open note', async (width, places) => {
+  const { page, client } = await openApp(service, { path: '/notes', viewport: { width, height: 800 } })
+  for (const title of ['Milk', 'Plan']) await client.notes.create({ title, body: 'Text' })
+  const item = page.getByRole('listitem').filter({ hasText: 'Plan' })
+  await item.getByRole('link', { name: 'Plan' }).click()
+  await item.getByRole('link', { name: 'Close' }).waitFor()
+  expect(await findCovered(page)).toEqual([])
+  for (let step = 1; step <= 15; step++) {
+    await page.keyboard.press('Tab')
+    const outside = `document.activeElement.matches('body, :is(${places}) *') ? '' : document.activeElement.outerHTML`
+    expect(await page.evaluate(outside)).toBe('')
+  }
+
+  await item.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await item.getByRole('link', { name: 'Close' }).click()
+  expect(await focusedText(page)).toBe('Plan')
+
+  await item.getByRole('link', { name: 'Plan' }).click()
+  await item.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete note' }).click()
+  await item.waitFor({ state: 'detached' })
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'Milk' })
+    .getByRole('button')
+    .and(page.locator(':focus'))
+    .waitFor()
 })

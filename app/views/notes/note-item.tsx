@@ -140,10 +140,16 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
   )
 })
 
+/** Closes the note, and returns the focus to its title. */
 function CloseLink({ href }: { href: string }) {
   const { t } = useLanguage()
+  const titleId = useRowTitle()
   return (
-    <Link href={href} aria-describedby={useRowTitle()}>
+    <Link
+      href={href}
+      aria-describedby={titleId}
+      onClick={() => document.getElementById(titleId)?.querySelector('a')?.focus()}
+    >
       {t('close')}
     </Link>
   )

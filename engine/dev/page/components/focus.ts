@@ -11,15 +11,21 @@ export function useFocusOfList(fallback = 'content') {
     return () => {
       if (!item?.contains(document.activeElement)) return
       const index = controlsOf(item).findIndex((control) => control === document.activeElement)
-      const controls = controlsOf(item.nextElementSibling ?? item.previousElementSibling)
-      const next = controls[index] ?? controls.at(-1) ?? document.getElementById(fallback)
-      next?.focus()
+      const items = [...(item.parentElement?.children ?? [])]
+      const place = items.indexOf(item)
+      const others = [...items.slice(place + 1), ...items.slice(0, place).reverse()]
+      // After the item has left the document: as long as it is open, it can hide the other items.
+      queueMicrotask(() => {
+        const controls = controlsOf(others.find(({ isConnected }) => isConnected))
+        const next = controls[index] ?? controls.at(-1) ?? document.getElementById(fallback)
+        next?.focus()
+      })
     }
   }, [fallback])
   return ref
 }
 
-const controlsOf = (item: Element | null) => [
+const controlsOf = (item: Element | null | undefined) => [
   ...(item?.querySelectorAll<HTMLElement>('input, select, textarea, button') ?? []),
 ]
 
