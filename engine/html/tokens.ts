@@ -3,6 +3,7 @@ export const colors = {
   page: ['#fcfcfd', '#0f1113'],
   surface: ['#ffffff', '#1a1b1f'],
   line: ['#e2e4e7', '#2c2e34'],
+  edge: ['#c3c7cd', '#4b4e57'],
   hover: ['#eef0f2', '#25272c'],
   text: ['#1b1d21', '#e6e8eb'],
   muted: ['#5c626b', '#9ba1ab'],

@@ -102,12 +102,12 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
         </RowActions>
       )}
       <div className="facts">
+        <NoteMeta note={note} />
         {!isOpen && !edited && (
-          <p className="muted" dir="auto">
+          <p className="muted excerpt" dir="auto">
             {excerptOf(body)}
           </p>
         )}
-        <NoteMeta note={note} />
       </div>
       {(isOpen || isSharing || edited !== undefined) && (
         <Detail title={title}>
