@@ -63,7 +63,7 @@ async function capture({ path, email = '', width, height = 800, ...options }: Sh
   await page
     .locator(path === '/docs' ? '.detail' : 'footer')
     .first()
-    .waitFor()
+    .waitFor({ state: 'attached' })
   await page.waitForTimeout(800)
   const picture = await page.screenshot()
   await context.close()

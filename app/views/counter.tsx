@@ -34,35 +34,37 @@ export function Counter() {
   return (
     <section className="counter" aria-labelledby="counter-title">
       <h2 id="counter-title">{t('counter')}</h2>
-      <output aria-label={t('counter')} aria-busy={!data}>
-        {data ? formatNumber(data.count) : '…'}
-      </output>
-      <div className="row">
-        <button
-          className="secondary"
-          onClick={() => {
-            decrement.mutate(undefined)
-          }}
-        >
-          {t('decrement')}
-        </button>
-        <button
-          className="secondary"
-          onClick={() => {
-            increment.mutate(undefined)
-          }}
-        >
-          {t('increment')}
-        </button>
-        <button
-          className="secondary"
-          onClick={() => {
-            reset.mutate(undefined)
-          }}
-        >
-          {t('resetCounter')}
-        </button>
-        <Waiting isPaused={mutations.some(({ isPaused }) => isPaused)} />
+      <div className="row value">
+        <output aria-label={t('counter')} aria-busy={!data}>
+          {data ? formatNumber(data.count) : '…'}
+        </output>
+        <div className="row">
+          <button
+            className="secondary"
+            onClick={() => {
+              decrement.mutate(undefined)
+            }}
+          >
+            {t('decrement')}
+          </button>
+          <button
+            className="secondary"
+            onClick={() => {
+              increment.mutate(undefined)
+            }}
+          >
+            {t('increment')}
+          </button>
+          <button
+            className="secondary"
+            onClick={() => {
+              reset.mutate(undefined)
+            }}
+          >
+            {t('resetCounter')}
+          </button>
+          <Waiting isPaused={mutations.some(({ isPaused }) => isPaused)} />
+        </div>
       </div>
       <form
         className="row end"

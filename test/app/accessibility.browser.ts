@@ -16,7 +16,7 @@ async function* openViews(options: BrowserContextOptions) {
   for (const title of ['Plan', 'x'.repeat(120)]) await client.notes.create({ title, body: 'y'.repeat(600) })
   for (const path of paths) {
     await page.goto(service.origin + path)
-    await page.getByRole('contentinfo').waitFor()
+    await page.locator('footer').waitFor({ state: 'attached' })
     await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
     yield { page, path }
   }

@@ -98,7 +98,7 @@ describe('the layout while the page is loading', { timeout: 120_000 }, () => {
       const page = await context.newPage()
       await recordShifts(page)
       await page.goto(service.origin + path)
-      await page.getByRole('contentinfo').waitFor()
+      await page.locator('footer').waitFor({ state: 'attached' })
       await page.locator('.skeleton').first().waitFor({ state: 'detached' })
       if (path === '/') await page.getByRole('status', { name: 'Counter' }).getByText(/\d/).waitFor()
       await page.evaluate(

@@ -206,6 +206,10 @@ test('the page of a shared resource has the lists within an item, and its member
   await plants.getByText('Holy basil').waitFor()
   await page.getByRole('main').getByRole('link', { name: 'Kitchen garden' }).click()
   await page.getByRole('heading', { name: 'Kitchen garden', level: 1 }).waitFor()
+
+  await page.goto(`${origin}/gardens/404`)
+  await page.getByRole('alert').getByRole('link', { name: 'Gardens' }).click()
+  await page.getByRole('list', { name: 'Gardens' }).waitFor()
 })
 
 test(

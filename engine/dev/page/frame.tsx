@@ -18,6 +18,7 @@ import { hasParameters, useDefinition } from './definition.ts'
 import { Header } from './header.tsx'
 import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
 import { TitleContext } from './components/views/title.ts'
+import { ParentLink } from './components/views/parent-link.tsx'
 import { useFindView } from './components/views/view-at.ts'
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
@@ -49,7 +50,8 @@ function Content({ session }: { session: Session | null }) {
   const [location] = useLocation()
   const { view, parameters } = useFindView()(location) ?? {}
   const [ownTitle, setOwnTitle] = useState<string>()
-  const title = ownTitle ?? (view && location !== '/' && languageOf(view.texts).t(view.title))
+  const titleOfView = view ? location !== '/' && languageOf(view.texts).t(view.title) : t('notFound')
+  const title = ownTitle ?? titleOfView
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
   const lastLocation = useRef(location)
@@ -67,16 +69,22 @@ function Content({ session }: { session: Session | null }) {
 
   useEffect(() => {
     // The form of the sign-in, which had the focus, has disappeared.
-    if (wasSignedOut.current && session) main.current?.focus()
+    if (wasSignedOut.current && session) main.current?.focus({ preventScroll: true })
     wasSignedOut.current = session === null
   }, [session])
 
+  const heading = (
+    <h1 className={view?.hidesTitle && ownTitle === undefined ? 'hidden' : undefined}>
+      <bdi>{title || name}</bdi>
+    </h1>
+  )
   // The key of the view is the session, so that no state of the view outlives its session.
   const content = () => {
     if (!view)
       return (
         <Empty>
-          <Link href="/">{t('home')}</Link>
+          {heading}
+          <ParentLink />
         </Empty>
       )
     if (isOpen(view, session))
@@ -92,9 +100,7 @@ function Content({ session }: { session: Session | null }) {
   return (
     <main id="content" ref={main} tabIndex={-1}>
       {view && hasParameters(view.path) && <Path location={location} />}
-      <h1 className={view?.hidesTitle && ownTitle === undefined ? 'hidden' : undefined}>
-        <bdi>{title || (view ? name : t('notFound'))}</bdi>
-      </h1>
+      {view && heading}
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
       <Boundary key={location}>
         <Suspense fallback={<Loading />}>{content()}</Suspense>

@@ -6,6 +6,7 @@ import { useLanguage } from '../language.tsx'
 import { Problem } from './problem.tsx'
 import { Empty } from './rows/empty.tsx'
 import { Skeleton } from './skeleton.tsx'
+import { ParentLink } from './views/parent-link.tsx'
 
 /** Shows that content is loading. `lines` is the usual number of lines of the content. */
 export function Loading({ lines }: { lines?: number | undefined }) {
@@ -29,7 +30,9 @@ export function Loaded<Data>({
   if (query.error && codeOf(query.error) === 'NOT_FOUND')
     return (
       <div role="alert">
-        <Empty text={findErrorText('NOT_FOUND')} />
+        <Empty text={findErrorText('NOT_FOUND')}>
+          <ParentLink />
+        </Empty>
       </div>
     )
   if (query.error) return <Problem error={query.error} onRetry={() => void query.refetch()} />

@@ -5,28 +5,40 @@ const texts = createTexts({
   howToSignIn: 'Sign in with your e-mail address. The first sign-in creates an account.',
 })
 
-export const home = view({ path: '/', title: 'home', access: 'public', texts, Content: Home })
+export const home = view({
+  path: '/',
+  title: 'home',
+  hidesTitle: true,
+  access: 'public',
+  texts,
+  Content: Home,
+})
 
-/** The start page. Its title is the name of the application. */
+/** The start page: the first list of the person. Without a session, the sign-in. */
 function Home() {
   const { t } = texts.useLanguage()
   const session = useSession()
   return (
     <>
-      <p>{t('introduction')}</p>
+      {session ? (
+        <>
+          <p className="claim">{t('introduction')}</p>
+          <FirstView />
+        </>
+      ) : (
+        <div className="introduction">
+          <div>
+            <p className="claim">{t('introduction')}</p>
+            <p>{t('howToSignIn')}</p>
+          </div>
+          <SignIn />
+        </div>
+      )}
       <ForDevelopers>
         <p>
           Next: edit <code>app/views/home.tsx</code>
         </p>
       </ForDevelopers>
-      {session ? (
-        <FirstView />
-      ) : (
-        <>
-          <p>{t('howToSignIn')}</p>
-          <SignIn />
-        </>
-      )}
     </>
   )
 }
