@@ -8,13 +8,7 @@ import type { ReactNode } from 'react'
  * <Row className="item open"><Detail title={title}>{body}</Detail></Row>
  */
 export const Detail = ({ title, children }: { title?: string; children: ReactNode }) => (
-  <div className="pane">
-    {title && (
-      // Screen readers have read the title in the list.
-      <p className="title" aria-hidden="true">
-        <bdi>{title}</bdi>
-      </p>
-    )}
+  <div className="pane" data-title={title}>
     {children}
   </div>
 )
