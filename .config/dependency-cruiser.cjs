@@ -123,7 +123,7 @@ module.exports = {
     // The page of the console.
     only('console-page', '^pages/console/', [
       '^engine/console/(bounds|contract|data/data-contract|jobs-contract|live/live-contract|requests/requests-contract)\\.ts$',
-      '^engine/(openapi/procedure-description|dev/page/translator|dev/page/components/copy-button)\\.tsx?$',
+      '^engine/(openapi/procedure-description|dev/page/translator|dev/page/components/(copy-button|use-modal))\\.tsx?$',
     ]),
     {
       name: 'console-page-types',
@@ -132,7 +132,7 @@ module.exports = {
       from: { path: '^pages/console/' },
       to: {
         path: '^engine/',
-        pathNot: '^engine/(console/bounds\\.ts|dev/page/(components/copy-button\\.tsx|translator\\.ts))$',
+        pathNot: '^engine/(console/bounds|dev/page/(translator|components/(copy-button|use-modal)))\\.tsx?$',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -180,7 +180,7 @@ module.exports = {
       to: { path: '^engine/db/', dependencyTypesNot: ['type-only'] },
     },
     only('project', '^engine/dev/project/', [
-      '^engine/(app/paths|html/development|dev/page/paths|dev/create/(client-package|folder|index|package-manager|migration/migration|migration/migration-command|resources/(add|remove|syntax)|upgrade/index)|db/errors|settings/(environment-files|listen|loopback)|start/package-runner)\\.ts$',
+      '^engine/(app/paths|html/development|dev/page/paths|dev/create/(client-package|folder|index|package-manager|migration/migration|migration/migration-command|resources/(add|remove|syntax)|upgrade/index)|db/errors|settings/(console-port|environment-files|listen|loopback)|start/package-runner)\\.ts$',
     ]),
     only('create', '^engine/dev/create/(?!(samples|template)/)', [
       '^engine/contract/',

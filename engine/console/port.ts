@@ -1,23 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import type { Server as HttpServer } from 'node:http'
-import { type AddressInfo, type Server, Socket } from 'node:net'
-import { z } from 'zod'
+import type { Server } from 'node:http'
+import { Socket } from 'node:net'
 
-/** Only this machine can reach the console. */
-export const HOST = '127.0.0.1'
+import {
+  type ConsolePort,
+  createConsoleSecret,
+  listenNear,
+  PortAnswer,
+  type PortRequest,
+} from '../settings/console-port.ts'
 
 const MAX_CONNECTIONS = 100
-
-/** The port of the console, and the secret that signs its cookies. A cookie stays valid as long as both are the same. */
-const OpenedPort = z.object({ port: z.int(), secret: z.string() })
-export type OpenedPort = z.infer<typeof OpenedPort>
-
-/** Messages between the service and `tallystick dev`. Connections follow the answer, each as the handle of a message. */
-export const PortRequest = z.object({ openConsole: z.object({ servicePort: z.int() }) })
-export type PortRequest = z.infer<typeof PortRequest>
-const PortAnswer = z.object({ console: OpenedPort })
-export type PortAnswer = z.infer<typeof PortAnswer>
 
 /**
  * Opens the port of the console for the server.
@@ -26,33 +18,20 @@ export type PortAnswer = z.infer<typeof PortAnswer>
  * starts again: another program that listens there would receive the cookie of an open console, which stays valid.
  */
 export const openPort = (
-  server: HttpServer,
+  server: Server,
   servicePort: number,
   isDevelopment: boolean,
-): Promise<OpenedPort> =>
+): Promise<ConsolePort> =>
   isDevelopment && process.connected ? receiveConnections(server, servicePort) : listen(server, servicePort)
 
-async function listen(server: HttpServer, servicePort: number) {
+async function listen(server: Server, servicePort: number) {
   server.maxConnections = MAX_CONNECTIONS
-  return { port: await listenNear(server, servicePort), secret: createSecret() }
+  return { port: await listenNear(server, servicePort), secret: createConsoleSecret() }
 }
 
-export const createSecret = () => randomBytes(32).toString('hex')
-
-/** Listens on the second port after the port of the service, or on any free port. Returns the port. */
-export async function listenNear(server: Server, servicePort: number) {
-  const listening = () => once(server, 'listening')
-  server.listen({ host: HOST, port: servicePort + 2 > 65_535 ? 0 : servicePort + 2 })
-  await listening().catch(() => {
-    server.listen({ host: HOST, port: 0 })
-    return listening()
-  })
-  return (server.address() as AddressInfo).port
-}
-
-function receiveConnections(server: HttpServer, servicePort: number) {
+function receiveConnections(server: Server, servicePort: number) {
   let connections = 0
-  return new Promise<OpenedPort>((resolve) => {
+  return new Promise<ConsolePort>((resolve) => {
     process.on('message', (message, socket) => {
       const { data } = PortAnswer.safeParse(message)
       if (data) resolve(data.console)

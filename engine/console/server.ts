@@ -3,12 +3,13 @@ import { BodyLimitPlugin, RPCHandler } from '@orpc/server/node'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 import { createPageReader, POLICY } from '../http/endpoints/files.ts'
+import { CONSOLE_HOST } from '../settings/console-port.ts'
 import { createAccess, refusalOf } from './access.ts'
 import { CLOSED_POLICY, closedPage } from './closed-page.ts'
 import { createJobs } from './jobs.ts'
 import { createOutbox } from './outbox.ts'
 import { createPeople, type ServiceParts } from './people.ts'
-import { HOST, openPort } from './port.ts'
+import { openPort } from './port.ts'
 import type { RequestRecorder } from './requests/recorder.ts'
 import { createConsoleRouter } from './router.ts'
 
@@ -85,7 +86,7 @@ export async function serveConsole(
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
     const { method = '', headers, url: target = '' } = request
     const isSignIn = headers.host === signInHost && method === 'GET' && target.startsWith('/sign-in?key=')
-    const refusal = refusalOf(request, isSignIn ? signInHost : `${HOST}:${port}`)
+    const refusal = refusalOf(request, isSignIn ? signInHost : `${CONSOLE_HOST}:${port}`)
     if (refusal !== undefined) {
       send(response, 403, refusal)
       return

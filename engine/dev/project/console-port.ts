@@ -1,14 +1,19 @@
 import type { ChildProcess } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
 
-import { createSecret, listenNear, type PortAnswer, PortRequest } from 'tallystick/internal/console/port'
+import {
+  createConsoleSecret,
+  listenNear,
+  type PortAnswer,
+  PortRequest,
+} from 'tallystick/internal/settings/console-port'
 
 /**
  * Keeps the port and the secret of the console while the service starts again. Returns a listener for the messages of each service:
  * the last service that asked for the port receives the connections. Without such a service, connections are closed.
  */
 export function createConsolePort() {
-  const secret = createSecret()
+  const secret = createConsoleSecret()
   let receiver: ChildProcess | undefined
   /** Connections that the receiver does not have yet. */
   const waiting = new Set<Socket>()
