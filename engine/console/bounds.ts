@@ -17,6 +17,9 @@ export const MAX_FILTERS = 5
 /** The text in place of a removed secret. */
 export const REMOVED = '(removed)'
 
+/** The most recorded requests: in the service, which explains their statements, and in the page. */
+export const MAX_REQUESTS = 200
+
 /** Maximum length of the value of a filter, and of a header of a call, in characters. */
 export const MAX_TEXT = 200
 

@@ -10,6 +10,7 @@ import { type DraftState, headersOf, keepTag, useDraft } from '../console/proced
 import { issuesOfJson, toIssue } from '../console/procedures/input.ts'
 import { About, Reference } from '../console/procedures/reference.tsx'
 import { SameCall } from '../console/procedures/same-call.tsx'
+import { toRequest } from '../console/procedures/snippets.ts'
 import { callProcedure, isRead, issuesIn } from './call.ts'
 import { CredentialFields, useCredential } from './credential.tsx'
 import { OpenSignIn } from './sign-in-dialog.tsx'
@@ -126,7 +127,7 @@ function Trial({ procedure, state }: TrialProps) {
         >
           <p className="route">
             <span className={`method ${procedure.method.toLowerCase()}`}>{procedure.method}</span>{' '}
-            <code>{procedure.path}</code>
+            <code>{toRequest(procedure, parsed.isValid ? parsed.input : undefined).path}</code>
           </p>
           <p>{t('confirmText')}</p>
         </Confirm>

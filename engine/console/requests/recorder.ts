@@ -11,10 +11,10 @@ import { type RecordedCall, type Recorder, type Recording, recordings } from '..
 import { createLiveRecorder, MAX_ENTRIES } from '../live/live-recorder.ts'
 import type { LiveEntry } from '../live/live-contract.ts'
 import type { RecordedBatch, RecordedRequest } from './requests-contract.ts'
+import { MAX_REQUESTS } from '../bounds.ts'
 import { describeValue } from '../redaction.ts'
 
-/** Limits of the memory: requests, and the parts of one request. MAX_CALLS is in engine/telemetry/recording.ts. */
-const MAX_REQUESTS = 200
+/** Limits of the memory for one request. MAX_CALLS is in engine/telemetry/recording.ts. */
 const MAX_STATEMENTS = 50
 const MAX_STATEMENT = 8192
 

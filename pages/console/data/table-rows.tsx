@@ -40,7 +40,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
     <div className={row ? 'with-row' : undefined}>
       <section ref={list}>
         <div className="row head">
-          <h2>{name}</h2>
+          <h2 className="grow">{name}</h2>
           <button
             type="button"
             className="secondary"

@@ -1,7 +1,10 @@
 import type { JobList, JobState } from '../../../engine/console/jobs-contract.ts'
 import { formatDate } from '../format.ts'
 
-const states: readonly JobState[] = ['waiting', 'running', 'done', 'dead']
+const states = { waiting: 'Waiting', running: 'Running', done: 'Done', dead: 'Dead' } satisfies Record<
+  JobState,
+  string
+>
 
 interface Props extends Pick<JobList, 'queues' | 'counts'> {
   onSelect: (queue: string) => void
@@ -9,7 +12,7 @@ interface Props extends Pick<JobList, 'queues' | 'counts'> {
 
 /** The declared queues with their schedules and the numbers of their jobs. CSS hides the columns `wide` on narrow screens. */
 export const QueueTable = ({ queues, counts, onSelect }: Props) => (
-  <div className="scroll card" tabIndex={0} role="group" aria-label="Queues">
+  <div className="scroll card queues" tabIndex={0} role="group" aria-label="Queues">
     <table>
       <thead>
         <tr>
@@ -21,9 +24,9 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
           <th scope="col" className="number wide">
             Attempts
           </th>
-          {states.map((state) => (
+          {Object.entries(states).map(([state, label]) => (
             <th key={state} scope="col" className={state === 'done' ? 'number wide' : 'number'}>
-              {state}
+              {label}
             </th>
           ))}
         </tr>
@@ -53,7 +56,7 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
             </td>
             <td className="wide">{schedule?.nextRun && formatDate(schedule.nextRun)}</td>
             <td className="number wide">{attempts}</td>
-            {states.map((state) => (
+            {Object.keys(states).map((state) => (
               <td key={state} className={state === 'done' ? 'number wide' : 'number'}>
                 {counts.find((each) => each.queue === name && each.state === state)?.count ?? 0}
               </td>

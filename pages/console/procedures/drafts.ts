@@ -15,6 +15,8 @@ export interface Draft {
   acceptLanguage: string
   /** Whether the person has changed the input. Before, its issues are not shown. */
   isEdited: boolean
+  /** The input of the last call, as JSON. */
+  sent?: string
 }
 
 /** The drafts by operation, so that drafts survive a change of the view. */
@@ -65,7 +67,9 @@ export function fillDraft(procedure: ProcedureDescription, json: string | null, 
     json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),
   }
   const previous = drafts.get(procedure.operation)
-  if (previous?.isEdited && textOf(previous, fields) !== textOf(next, fields) && !replaces) return false
+  const text = previous && textOf(previous, fields)
+  const isLost = previous?.isEdited && text !== textOf(next, fields) && text !== previous.sent
+  if (isLost && !replaces) return false
   drafts.set(procedure.operation, next)
   return true
 }

@@ -125,7 +125,8 @@ function useSearchKeys(onSearch: (() => void) | undefined) {
   useEffect(() => {
     const handle = (event: KeyboardEvent) => {
       const isTyping =
-        event.target instanceof HTMLElement && event.target.closest('input, textarea, select') !== null
+        event.target instanceof HTMLElement &&
+        event.target.closest('input:not([type=radio], [type=checkbox]), textarea, select') !== null
       const hasModifier = event.ctrlKey || event.metaKey
       const isSlash = event.key === '/' && !isTyping && !hasModifier && !event.altKey
       const isControlK = onSearch !== undefined && event.key === 'k' && hasModifier && !event.altKey

@@ -7,7 +7,7 @@ import { Answer } from './answer.tsx'
 import { useCaller } from '../callers/callers.ts'
 import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
-import { headersOf, keepTag, useDraft } from './drafts.ts'
+import { headersOf, keepTag, toJson, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
 import { Question } from '../question.tsx'
 import { Comparison } from '../requests/comparison.tsx'
@@ -41,7 +41,9 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
   })
   const [isAsking, setAsking] = useState(false)
   const send = () => {
-    if (parsed.isValid) call.mutate(parsed.input)
+    if (!parsed.isValid) return
+    change({ isEdited: true, sent: toJson(parsed.input) })
+    call.mutate(parsed.input)
   }
   const run = () => {
     change({ isEdited: true })

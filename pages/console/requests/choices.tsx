@@ -2,7 +2,7 @@ import type { RecordedRequest } from '../../../engine/console/requests/requests-
 import { callerOf } from './recording.ts'
 
 /** From fast to slow. */
-const durations = ['Below 100 ms', 'From 100 ms', 'From 1 s'] as const
+const durations = ['Below 100 ms', '100 ms to 1 s', 'From 1 s'] as const
 
 /** What the requests can be filtered by. Each function returns the value of a request. */
 const filters = {

@@ -1,11 +1,11 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
+import { MAX_REQUESTS } from '../../../engine/console/bounds.ts'
 import type { LiveEntry } from '../../../engine/console/live/live-contract.ts'
 import type { RecordedBatch, RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { client, isUnreachable, queryClient, RETRY_DELAY } from '../client.ts'
 
-/** The numbers of requests and of live updates that the page keeps. */
-const MAX_REQUESTS = 500
+/** The number of live updates that the page keeps. */
 const MAX_ENTRIES = 1000
 
 export interface Recording {

@@ -18,7 +18,10 @@ interface Props {
 
 /** The table of requests. CSS hides the columns `wide` on narrow screens, and `extra` beside the details. */
 export function RequestTable({ requests, selected, isByDuration, onSort, onSelect }: Props) {
-  const slowest = Math.max(...requests.map(({ duration }) => duration))
+  // A stream lasts until its client leaves.
+  const slowest = Math.max(
+    ...requests.map(({ operation, duration }) => (operation === 'live.watch' ? 0 : duration)),
+  )
   return (
     <div className="scroll card" tabIndex={0} role="group" aria-label="Requests" onKeyDown={moveBetweenRows}>
       <table>
