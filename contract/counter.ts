@@ -11,7 +11,7 @@ import {
 export const Counter = z
   .object({ count: z.int() })
   .register(responseSchemas, { id: 'Counter', example: { count: 7 } })
-/** The documented name of the field is `inputValue`. */
+/** The interface of the service has the name `inputValue`. */
 const SetCount = z
   .object({ inputValue: z.int() })
   .register(requestSchemas, { id: 'SetCount', example: { inputValue: 7 } })
@@ -35,7 +35,7 @@ data: signals {"count":7}
 
 export const counterTopic = topic('counter', { access: 'public', state: Counter })
 
-/** Changes of the counter, by network. */
+/** The limit of all changes of the counter, by network. */
 const stepLimit: RateLimit = { name: 'steps', points: 6000, duration: 60 }
 
 const step = publicAccess

@@ -68,7 +68,7 @@ export const DeleteResult = z
   .object({ id: z.string() })
   .register(responseSchemas, { id: 'DeleteResult', example: { id: noteId } })
 
-/** A malformed id is the id of an absent note (404): a value that is no text becomes an id that no note has. */
+/** A malformed id is the id of an absent note: a value that is no text becomes the empty text, so that the answer is 404 and not 400. */
 export const NoteId = z.object({
   id: z
     .string()

@@ -84,10 +84,10 @@ export const noteRows = rows(notes, {
 /** The notes in the first form: the notes of the person. */
 export const legacyNoteRows = rows(notes, fields)
 
-/** Maximum number of notes of other people in an export: the newest, so that the size depends on the own data only. */
+/** Limits how much other people can add to an export of the person. The export has the newest of their notes. */
 const MAX_NOTES_OF_OTHERS = 1000
 
-/** The queries of an export: the person's notes, the shares of these notes, and the newest notes shared with the person. */
+/** The queries of an export: the person's notes, the shares of these notes, the newest notes shared with the person, and their number. */
 export const exportQueries = (db: Database, { id, email }: Person) => {
   const newestFirst = [desc(notes.createdAt), desc(notes.id)]
   const isOwn = eq(notes.userId, id)

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// The command `tallystick` of this repository: the commands of the service, and `new` and `upgrade`.
+
 import { runCommand } from 'tallystick/cli'
 import { addNewCommand } from 'tallystick-dev/commands'
 

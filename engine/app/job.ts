@@ -34,8 +34,11 @@ export interface JobContext extends CallConnection, AppServices {
 }
 
 /**
- * How an attempt ended: a failed job runs again, a dead job does not, and a released job, whose instance stopped, has not used the
- * attempt.
+ * How an attempt ended:
+ * - `completed`
+ * - `failed`: the job runs again.
+ * - `dead`: the job has no attempts left.
+ * - `released`: the instance stopped. The job runs again, and the attempt does not count.
  */
 export type JobOutcome = 'completed' | 'failed' | 'dead' | 'released'
 
@@ -89,7 +92,7 @@ export type Jobs = Readonly<Record<string, AnyJob>>
 
 /**
  * Declares a job: work that runs after the transaction that enqueues it, at least once. `run` can be called again after an error, a
- * timeout or the end of a process, so that a repetition must do no harm.
+ * timeout or the end of a process. Therefore, a repetition must do no harm.
  *
  * @example
  * export const remind = job({ input: z.object({ loanId: z.int() }), retries: 3 }, async ({ loanId }, { db, signal }) => {

@@ -115,16 +115,17 @@ export const wantedMigrations = (app: Pick<App, 'migrationsFolder' | 'jobs' | 'm
 export interface Watch {
   topic: Topic
   /**
-   * Identifies a state that depends on the session. States of one account with the same role, scopes and impersonation are
-   * shared otherwise.
+   * Identifies a state that depends on the session. Without it, streams of one account with the same role, scopes and impersonation
+   * share a state.
    */
   variantOf?: (caller: Caller) => string
   /** Lists the accounts of other people whose own data a state shows. For members of a parent, use `listParents`. */
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
   /**
    * Lists the ids of the parents whose data a state shows, for example of the projects of a person. Announce a change of a membership
-   * to the address of the member, so that the member's stream reads the list again. If the topic has `of`, a state receives only the
-   * changes of its own parent, and the list is read only when an account is deleted: the change is announced to these parents.
+   * to the address of the member, so that the member's stream reads the list again. If the topic has `of`, each state belongs to
+   * one parent, and receives only the changes of this parent. The list is then read only when an account is deleted, and the deletion is
+   * announced to these parents.
    */
   listParents?: (db: Database, person: Person) => Promise<readonly (string | number)[]>
 }

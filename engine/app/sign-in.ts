@@ -2,8 +2,8 @@ import type { Person } from '../db/accounts/users.ts'
 import type { AppServices } from './hooks.ts'
 
 /**
- * The service as a client of a provider: the values that the provider gives at the registration of the client. Without both values,
- * the provider is not offered in development, and the start fails in production.
+ * The service as a client of a provider: the values that the provider gives at the registration of the client. If one of the two
+ * values is missing, the provider is not offered in development, and the start fails in production.
  */
 interface ProviderClient {
   clientId: string | undefined
@@ -65,7 +65,7 @@ export interface ProviderName {
 
 const isComplete = ({ clientId, clientSecret }: ProviderClient) => Boolean(clientId && clientSecret)
 
-/** Returns the providers of a declaration with their clients, also those that are not complete. */
+/** Returns the id and the name of each declared provider, and whether its client is complete. */
 export const declaredProviders = ({ google, github, oidc = [] }: SignIn) => [
   ...(google ? [{ id: 'google', name: 'Google', isComplete: isComplete(google) }] : []),
   ...(github ? [{ id: 'github', name: 'GitHub', isComplete: isComplete(github) }] : []),

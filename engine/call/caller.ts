@@ -1,8 +1,8 @@
 import type { findByToken } from '../db/accounts/caller-lookup.ts'
 
 /**
- * The authenticated person and the session. `scopes` is set only for an OAuth app with an access token: the app may
- * call only procedures of these scopes.
+ * The authenticated person and the session. `scopes` is set only for a call with an access token, of an app or of a person: the call may
+ * use only procedures of these scopes.
  *
  * @example
  * const isOwn = (row: { userId: string }, { user }: Caller) => row.userId === user.id

@@ -25,8 +25,8 @@ export type Items<Id = never> = (Authorization<Id> | Partial<Record<keyof Author
 /** Needed if procedures of the resource have an action. */
 export interface Authorization<Id = never> {
   /**
-   * The authorization table: the actions that each relation permits. A caller of an action of `anyone` needs no relation to
-   * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
+   * The authorization table: the actions that each relation permits. The key `anyone` has the actions that need no relation to an item.
+   * The guard uses the table for its checks, and procedures for the field `can` of responses.
    */
   permissions: Readonly<Record<string, readonly string[]>>
   /** Finds the relations of a person to the item with an id. Undefined if the item does not exist for the person. */
@@ -37,7 +37,7 @@ export interface Authorization<Id = never> {
 export interface Relations {
   /** The names of the relations in the authorization table. A permission of one of them is sufficient. */
   names: readonly string[]
-  /** Whose states show the item: changes are announced to them. */
+  /** The recipients of an announcement after a change of the item: their states show the item. */
   recipients: readonly Recipient[]
 }
 
@@ -55,7 +55,7 @@ export interface CheckedVersion<Id = never> {
   findTag?: (db: Database, person: Person, id: Id) => Promise<string | undefined>
 }
 
-/** What the guard, and the operations of other resources, read of a resource. */
+/** The parts of a resource that the guard and the operations of other resources use. */
 export interface GuardedResource {
   items?: Items
   /** The rows that are the items of the resource. */

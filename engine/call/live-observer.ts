@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts'
 import type { LiveUpdate, Recipient } from './live-stream.ts'
 
-/** A state of a topic, which streams with the same principal share. */
+/** A state of a topic. Streams whose callers have the same access share the state. */
 export interface ObservedState {
   readonly topic: string
   readonly of?: LiveUpdate['of'] | undefined
@@ -24,9 +24,9 @@ export type ReadOutcome = 'changed' | 'equal' | 'refused' | 'failed'
 
 /** Observes the live updates of a process while a developer looks (engine/console/). */
 export interface LiveObserver {
-  /** Called before the streams learn of the change. */
+  /** Called before the streams learn of the change. `keys`: of the states that can show the change (engine/live/keys.ts). */
   announced: (topic: string, recipients: readonly Recipient[], keys: readonly string[]) => void
-  /** Called before the streams learn of a change of another process, of a command for operators, or of the database. */
+  /** As `announced`, for a change that `sender` announced: another process, a command for operators, or the database. */
   received: (sender: string, keys: readonly string[]) => void
   opened: (stream: ObservedStream) => void
   closed: (stream: ObservedStream) => void

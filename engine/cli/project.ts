@@ -19,7 +19,7 @@ export const isProject = () =>
 export async function runProgram(name: 'main' | 'cli') {
   const development = await importDevelopment()
   const file = resolve('dist/start', `${name}.js`)
-  // Without sources and build, the build says what is missing.
+  // If the sources and the built file are missing, `buildProject` says what is missing.
   if (existsSync('src/app.ts') || !existsSync(file)) await development?.buildProject()
   if (!existsSync(file))
     throw new Error(

@@ -61,8 +61,8 @@ export type WatchOptions = Readonly<Record<string, readonly string[]>>
 const collect = (value: string, previous: readonly string[]) => [...previous, value]
 
 /**
- * Returns one input, or one for each parent. Undefined if no option belongs to the topic, or if the parent is missing: the service
- * then refuses the topic.
+ * Returns one input, or one for each parent. Undefined if no option belongs to the topic. Also undefined if the topic has a parent, and no
+ * parent is given: the service refuses such a topic.
  */
 function readInput(fields: readonly Field[], options: WatchOptions) {
   const valuesOf = (field: Field) => (options[field.name] ?? []).map((text) => read(field, text))

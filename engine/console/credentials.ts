@@ -13,7 +13,7 @@ export function createCredentials({ settings }: Pick<ServiceParts, 'settings'>, 
   // A service that listens on all addresses also listens on loopback.
   const isAnyAddress = host === '0.0.0.0' || host === '::'
   const origin = `http://${isAnyAddress ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
-  /** The headers with the credentials of each caller, kept so that not each call signs in. */
+  /** The headers with the credentials of each caller. Kept, so that only the first call of a caller signs in. */
   const credentials = new Map<string, Promise<Headers>>()
 
   const signIn = async (person: SamplePerson, scopes: CallerChoice['scopes']): Promise<Headers> => {
@@ -32,7 +32,7 @@ export function createCredentials({ settings }: Pick<ServiceParts, 'settings'>, 
     const key = keyOf(caller)
     const known = credentials.get(key) ?? signIn(person, scopes)
     credentials.set(key, known)
-    // The next call tries again.
+    // Forgets a failed sign-in, so that the next call tries again.
     known.catch(() => credentials.delete(key))
     return known
   }

@@ -11,8 +11,8 @@ import type { Context } from '../call/context.ts'
 type Entry = Pick<audit.Entry, 'action' | 'subject' | 'detail'>
 
 /**
- * Returns the entries that the audit trail needs for a change: of an administrator in another person's name, and of a procedure
- * that declares an action (`meta.audit`). The subject of a declared action is null here: the procedure names the person later,
+ * Returns the entries that the audit trail needs for a change: one if an administrator acts in another person's name, and one if the
+ * procedure declares an action (`meta.audit`). The subject of a declared action is null here: the procedure names the person later,
  * by `context.affects`.
  */
 export function entriesOf(
@@ -51,6 +51,7 @@ export const withAuditEntries = <Result>(
       },
     })
     const lacksSubject = entries.some(({ subject }) => subject === null)
+    // The empty id finds no account, so that only the address counts.
     const affectedId = lacksSubject ? await findId(tx, '', affectedAddress) : null
     const source = auditSourceOf(context)
     await audit.insert(

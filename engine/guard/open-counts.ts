@@ -10,10 +10,10 @@ export function withRetryAfter<Refusal extends Error>(reply: Reply, error: Refus
   return error
 }
 
-/** A count with its maximum. */
+/** A key, and the maximum of open streams or requests with this key. */
 export type Count = [key: string, maximum: number]
 
-/** The counts of a network from `networkOf`, and of its /48. */
+/** The maximum of a network from `networkOf`, and that of its /48. */
 export function countsOfNetwork(network: string | undefined, maximum: number): Count[] {
   if (network === undefined) return []
   const block = blockOf(network)
@@ -30,7 +30,7 @@ export function createOpenCounts() {
   return {
     countOf,
     isFull: (limited: readonly Count[]) => limited.some(([key, maximum]) => countOf(key) >= maximum),
-    /** Returns the function that ends the count. */
+    /** Adds one to the count of each key. Returns the function that subtracts it again. */
     occupy(limited: readonly Count[]) {
       const keys = limited.map(([key]) => key)
       for (const key of keys) counts.set(key, countOf(key) + 1)

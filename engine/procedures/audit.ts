@@ -14,7 +14,7 @@ import { parseUserAgent } from './user-agent.ts'
 // An entry has no long text, so the number of rows also limits the bytes of a page.
 const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
 
-/** The actions depend on the application. */
+/** Creates the procedures of the audit trail. The contract is a parameter, because its actions depend on the application. */
 export function createAudit(contract: EngineContract['audit']) {
   const os = implement(contract).$context<Context>().use(withCaller)
   const procedures = os.router({
@@ -22,6 +22,7 @@ export function createAudit(contract: EngineContract['audit']) {
       const { context, input } = call
       const { db } = context
       const entry = { ...auditSourceOf(context), action: 'admin.list-audit' } as const
+      // Undefined without a filter, and null if no account has the address.
       const person = input?.person === undefined ? undefined : await findId(db, '', input.person)
       const outcome = person === null ? 'refused' : 'accepted'
       await query.insert(db, { ...entry, outcome, subject: person ?? null })

@@ -17,7 +17,7 @@ interface Place {
   texts: readonly string[]
 }
 
-/** A part of a path or query. The root of a query has a place of its own, because the root is neither absent nor a list. */
+/** A part of a path or query. A whole query has another place, because the whole is neither absent nor a list. */
 const TEXT: Place = { isText: true, texts: [] }
 const JSON_VALUE: Place = { isText: false, texts: [] }
 
@@ -53,10 +53,10 @@ function decoderOf(schema: Schema, place: Place, known: Known): Decode | undefin
   return entry.decode
 }
 
-/** The types whose value can be absent in a query. */
+/** The types with an empty value, which a query cannot express: without a value, the empty one is meant. */
 const ABSENT = ['array', 'tuple', 'object', 'record', 'nullable', 'null']
 
-/** Returns whether a schema, or a schema inside it, converts values. */
+/** Returns whether a schema, or a schema inside it, converts values. Searches a schema that contains itself once. */
 function isDecoded(schema: Schema, place: Place, seen = new Map<Place, Set<Schema>>()): boolean {
   const schemas = seen.get(place) ?? new Set()
   seen.set(place, schemas)

@@ -27,7 +27,7 @@ export interface CopiedTable {
 }
 
 interface CopyOptions {
-  /** Whether migrations of this copy have created the tables, so that all their rows are of migrations. */
+  /** Whether this copy has applied the migrations. Then all rows of the target come from migrations, and are deleted before the copy. */
   isFresh: boolean
   onCopied?: (table: CopiedTable) => void
 }

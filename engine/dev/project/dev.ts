@@ -69,7 +69,7 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
       )
     },
   })
-  // The code finds the files beside its sources in the folder of the project.
+  // `../..` is the folder of the project, in which the code finds the files beside its sources.
   const options = bundleOptions(OUTPUT, '../..')
   let showInPage: ShowBuildErrors | undefined
   const reportMigrations = createMigrationReport((line) => process.stderr.write(`${line}\n`))
@@ -130,8 +130,8 @@ function stopOnSignal(stop: () => Promise<unknown>) {
 }
 
 /**
- * Returns the options of Node for a debugger of the service: of `--inspect`, or of this process (`node --inspect`,
- * NODE_OPTIONS), whose own inspector is closed, because the service uses the same port.
+ * Returns the options of Node for a debugger of the service: of `--inspect`, otherwise of this process (`node --inspect`, NODE_OPTIONS).
+ * Closes the inspector of this process, because the service uses the same port.
  */
 function takeInspectorFlags(inspect: DevelopmentOptions['inspect']) {
   const isOpen = inspector.url() !== undefined

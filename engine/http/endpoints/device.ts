@@ -50,7 +50,7 @@ export function createDevicePages(parts: PageParts, devices: DeviceFlow): Protoc
         : await consumeRateLimit(rateLimits.deviceCodesByAddress, network)) ??
       (await consumeRateLimit(rateLimits.deviceCodes, caller.user.id))
     if (exceeded) return { outcome: showLimit(translator, exceeded) }
-    // The network counts for the fetch of the app's metadata.
+    // For an app whose id is a URL, `findRequest` fetches the metadata, which counts against the rate limit of the network.
     const request = await devices.findRequest(form.user_code, network)
     return request
       ? { request: { ...request, client: nameApp(request.client, translator) } }

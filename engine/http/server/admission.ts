@@ -82,6 +82,7 @@ export function createAdmission({
     response.on('close', free).on(STREAMING, free)
   }
 
+  /** Refuses a request. Returns true: the request has its answer (`Step`). */
   function shed(response: ServerResponse) {
     metrics?.shed('full')
     sendUnavailable(response, 'The service is at its limit of concurrent requests')

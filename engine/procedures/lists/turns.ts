@@ -12,8 +12,8 @@ interface Account {
 /**
  * Turns of slow reads: one at a time in the process.
  * - The accounts alternate, so that an account waits for at most one turn of each other account.
- * - After a turn, the account pauses for as long as the turn has taken. So slow reads of one account use at most half of the
- *   time, and short calls of other people use the rest.
+ * - After a turn, the account pauses for as long as the turn has taken, at most MAX_PAUSE. Slow reads of one account use at most half of
+ *   the time, unless a turn takes longer than MAX_PAUSE. Short calls of other people use the rest.
  * - A turn begins in a later iteration of the event loop than the end of the turn before, because the embedded database runs in this process: several
  *   statements in one iteration would block the event loop.
  */

@@ -33,9 +33,12 @@ const lineFor = (name: string) => {
 }
 
 /**
- * Defines the laws that need the calls of the cases. Over REST, if no other transport is named. A world is the database after `prepare` has
- * created rows for two people: in one world the rows of Ada are older, in the other world those of Bob, because an id or an order can show
- * who was first. A scene has the rows of both, and its caller is Ada or an administrator (worlds.ts).
+ * Defines the laws that need the calls of the cases (worlds.ts):
+ * - A world is the database after `prepare` has created rows for two people. In one world the rows of Ada are older, in the other world
+ *   those of Bob, because an id or an order can show who was first.
+ * - A scene has the rows of both. Its caller is Ada or an administrator.
+ *
+ * The calls are over REST, if TEST_TRANSPORT names no other transport.
  */
 export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Worlds) {
   // REST is the last transport, unless TEST_TRANSPORT names another one.
@@ -49,10 +52,10 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
   const changes = own.filter(({ isChange }) => isChange)
   /** The procedures in which no value of another person could be swapped. */
   const withoutSwaps = new Set(own.map(({ name }) => name))
-  /** Whether nothing but a value of another person causes the error. */
+  /** Whether a value of another person must cause FORBIDDEN, because nothing else in the cases does. */
   const needsForbidden = ({ name, errors, meta }: Declared) =>
     errors.includes('FORBIDDEN') && meta.action && !meta.noImpersonation && !cases.forbidden?.[name]
-  /** Number of the tests that have looked up exceptions. */
+  /** Number of the tests that have used exceptions. The last test is skipped if fewer tests ran than exist, by a filter. */
   let checked = 0
 
   describe('a procedure', () => {

@@ -12,7 +12,7 @@ import { createScene, type Scene, type Worlds } from './worlds.ts'
 type GuardedEndpoint = Endpoint & { access: EndpointAccess }
 
 const JSON_TYPE = 'application/json'
-/** A page of the service sends a request. */
+/** The headers that a browser adds to a request of the service's own page. */
 const ownPage = { 'sec-fetch-site': 'same-origin' }
 
 /** Lists the endpoints with access, by their names. */
@@ -21,7 +21,7 @@ const guardedEndpoints = (endpoints: Endpoints) =>
     (entry): entry is [string, GuardedEndpoint] => entry[1].access !== undefined,
   )
 
-/** Returns a media type that the endpoint accepts: if possible another one than JSON, which browsers send to other sites. */
+/** Returns a media type that the endpoint accepts. Prefers another type than JSON, because browsers send such a type to other sites. */
 function mediaTypeOf({ body, types }: Pick<Endpoint, 'body' | 'types'>) {
   if (body === 'form') return 'application/x-www-form-urlencoded'
   const type = types?.find((each) => each !== JSON_TYPE) ?? types?.[0] ?? 'text/plain'
@@ -51,7 +51,7 @@ interface Refusal {
   code: string
   /** Whether the endpoint must refuse the caller. By default, each endpoint with access must. */
   applies?: (endpoint: GuardedEndpoint) => boolean
-  /** Takes away from Ada, whom the endpoint accepts, what the endpoint needs. Returns the headers of the request. */
+  /** Removes from Ada what the endpoint needs: before, the endpoint accepts Ada. Returns the headers of the request. */
   headers: (scene: Scene) => Promise<Record<string, string>>
 }
 
@@ -129,7 +129,7 @@ async function prepareCaller(worlds: Worlds, { access: { role } }: GuardedEndpoi
   return scene
 }
 
-/** Lists the endpoints that refuse a caller with everything that they declare: otherwise their refusals prove nothing. */
+/** Lists the endpoints that refuse a caller with the declared role and scope. Other refusals of these endpoints prove nothing. */
 export async function listRefusing(worlds: Worlds, endpoints: Endpoints) {
   const names: string[] = []
   for (const [name, endpoint] of guardedEndpoints(endpoints)) {
@@ -151,7 +151,7 @@ export async function listAccepting(
   const names: string[] = []
   for (const [name, endpoint] of guardedEndpoints(endpoints).filter(([, each]) => applies(each))) {
     const scene = await prepareCaller(worlds, endpoint)
-    // The service then knows the session, and must not trust what it knows.
+    // Caches the session in the service, which must not decide by the cached session.
     await send(scene.running, name, endpoint, withCookieOf(scene.ada))
     const answer = await send(scene.running, name, endpoint, await headers(scene))
     if (answer.code !== code || answer.hasRun) names.push(name)

@@ -1,4 +1,4 @@
-// The law of swapped values: a call with a value of another person has the answer to a value without an owner.
+// The law of swapped values: if a caller sends a value of another person, the answer is the same as for a value that belongs to nobody.
 
 import type { ObservedCall } from '../calls.ts'
 import type { Declared } from '../procedures.ts'
