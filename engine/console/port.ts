@@ -2,6 +2,8 @@ import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 
 import {
+  Connection,
+  type ConnectionReceived,
   type ConsolePort,
   createConsoleSecret,
   listenNear,
@@ -31,12 +33,16 @@ async function listen(server: Server, servicePort: number) {
 
 function receiveConnections(server: Server, servicePort: number) {
   let connections = 0
+  let isClosed = false
+  server.once('close', () => (isClosed = true))
   return new Promise<ConsolePort>((resolve) => {
     process.on('message', (message, socket) => {
       const { data } = PortAnswer.safeParse(message)
       if (data) resolve(data.console)
-      if (!(socket instanceof Socket)) return
-      if (connections === MAX_CONNECTIONS) {
+      const connection = Connection.safeParse(message)
+      if (!connection.success || !(socket instanceof Socket)) return
+      process.send?.({ received: connection.data.connection } satisfies ConnectionReceived)
+      if (isClosed || connections === MAX_CONNECTIONS) {
         socket.destroy()
         return
       }

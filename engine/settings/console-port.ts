@@ -10,11 +10,18 @@ export const CONSOLE_HOST = '127.0.0.1'
 const ConsolePort = z.object({ port: z.int(), secret: z.string() })
 export type ConsolePort = z.infer<typeof ConsolePort>
 
-/** Messages between the service and `tallystick dev`. Connections follow the answer, each as the handle of a message. */
+/**
+ * Messages between the service and `tallystick dev`. Connections follow the answer, each as the handle of a message with a number, which the
+ * service sends back: on macOS, `tallystick dev` must not close its own handle before.
+ */
 export const PortRequest = z.object({ openConsole: z.object({ servicePort: z.int() }) })
 export type PortRequest = z.infer<typeof PortRequest>
 export const PortAnswer = z.object({ console: ConsolePort })
 export type PortAnswer = z.infer<typeof PortAnswer>
+export const Connection = z.object({ connection: z.int() })
+export type Connection = z.infer<typeof Connection>
+export const ConnectionReceived = z.object({ received: z.int() })
+export type ConnectionReceived = z.infer<typeof ConnectionReceived>
 
 export const createConsoleSecret = () => randomBytes(32).toString('hex')
 

@@ -25,7 +25,7 @@ test('The rows of a table are exported with the types of JSON, and without formu
     sql`create table exported (id int primary key, title text, is_done boolean, amount numeric, tags text[], more jsonb)`,
   )
   await db.execute(
-    sql`insert into exported values (1, '=1+1, "x"', true, 1.50, array['a'], '{"b":[2]}'), (2, null, false, null, null, null)`,
+    sql`insert into exported values (1, ${'=1+1, "x"\nnext'}, true, -1.50, array['a'], '{"b":[2]}'), (2, null, false, null, null, null)`,
   )
   const { page } = await openView('data/exported?sort=id')
   const download = async (format: string) => {
@@ -41,11 +41,15 @@ test('The rows of a table are exported with the types of JSON, and without formu
 
   expect(csv).toEqual({
     name: 'exported.csv',
-    text: `id,title,is_done,amount,tags,more\r\n1,"'=1+1, ""x""",true,1.50,{a},"{""b"": [2]}"\r\n2,,false,,,`,
+    text: [
+      '"id","title","is_done","amount","tags","more"',
+      `"1","'=1+1, ""x""\nnext","true","-1.50","{a}","{""b"": [2]}"`,
+      '"2",,"false",,,',
+    ].join('\r\n'),
   })
   expect(json.name).toBe('exported.json')
   expect(JSON.parse(json.text)).toEqual([
-    { id: 1, title: '=1+1, "x"', is_done: true, amount: '1.50', tags: '{a}', more: { b: [2] } },
+    { id: 1, title: '=1+1, "x"\nnext', is_done: true, amount: '-1.50', tags: '{a}', more: { b: [2] } },
     { id: 2, title: null, is_done: false, amount: null, tags: null, more: null },
   ])
   await page.getByRole('status').filter({ hasText: '2 rows' }).waitFor()

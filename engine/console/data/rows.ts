@@ -134,7 +134,7 @@ export const exportRows = (db: Database, request: ExportRequest): Promise<Export
       // One character more than is exported tells that a value is cut.
       const { rows, hasMore } = await select(page, MAX_WHOLE + 1)
       for (const row of rows) {
-        exported.isCut ||= row.some((value) => value !== null && value.length > MAX_WHOLE)
+        exported.isCut ||= row.some((value) => value === TOO_LONG || (value?.length ?? 0) > MAX_WHOLE)
         exported.rows.push(row.map((value) => value?.slice(0, MAX_WHOLE) ?? null))
         length += row.reduce((sum, value) => sum + (value?.length ?? 0), 0)
       }
@@ -206,9 +206,10 @@ async function countReferrers(
   return referrers
 }
 
+/** In place of a JSON value. */
+const TOO_LONG = '(too long to search for secrets)'
+
 function showJson(text: string | null, maxLength: number) {
   if (text === null) return null
-  return text.length < MAX_WHOLE
-    ? (withoutSecretFields(text)?.slice(0, maxLength) ?? null)
-    : '(too long to search for secrets)'
+  return text.length < MAX_WHOLE ? (withoutSecretFields(text)?.slice(0, maxLength) ?? null) : TOO_LONG
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import { isOfEngine } from 'tallystick-contract/internal'
 
 import { samplePeople } from '../../console/people.ts'
 import { newEmail } from '../fixtures/bind-service.ts'
@@ -183,7 +184,7 @@ describe('procedures.call', () => {
 })
 
 describe('procedures.list', () => {
-  test('describes each procedure of the contract', async () => {
+  test('describes each procedure of the contract, those of the application first', async () => {
     const { router } = services.app
     const names = Object.entries(router).flatMap(([name, members]) =>
       Object.keys(members).map((key) => `${name}.${key}`),
@@ -191,7 +192,10 @@ describe('procedures.list', () => {
 
     const procedures = await client.procedures.list()
 
-    expect(procedures.map(({ operation }) => operation)).toEqual(names)
+    const ofEngine = (name: string) => isOfEngine(name.split('.', 1)[0] ?? '')
+    const ordered = [...names.filter((name) => !ofEngine(name)), ...names.filter(ofEngine)]
+    expect(procedures.map(({ operation }) => operation)).toEqual(ordered)
+    expect(ordered).not.toEqual(names)
     expect(procedures.find(({ operation }) => operation === 'loans.create')).toMatchObject({
       method: 'POST',
       path: '/api/loans',

@@ -114,7 +114,8 @@ describe('the role of the service', () => {
     return { admin, role, url: own.href }
   }
 
-  const grants = [...readFileSync('docs/operation.md', 'utf8').matchAll(/^grant .*;$/gm)]
+  // The application of the test has no jobs, and so not their schema.
+  const grants = [...readFileSync('docs/operation.md', 'utf8').matchAll(/^grant (?!.*tallystick_jobs).*;$/gm)]
 
   test('needs no permission to create tables if no migration is pending', async () => {
     const { admin, role, url } = await withRole(false)

@@ -10,9 +10,12 @@ type Format = 'csv' | 'json'
 
 const names: Record<Format, string> = { csv: 'CSV', json: 'JSON' }
 
+/** The beginning of a value that a spreadsheet would run as a formula. Numbers stay. */
+const FORMULA = /^(?![-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$)[=+\-@\t\r]/i
+
 const writers: Record<Format, (exported: Exported, table: Table) => string> = {
-  // A spreadsheet would run a value that begins with `=` as a formula.
-  csv: ({ columns, rows }) => Papa.unparse({ fields: columns, data: rows }, { escapeFormulae: true }),
+  csv: ({ columns, rows }) =>
+    Papa.unparse({ fields: columns, data: rows }, { quotes: true, escapeFormulae: FORMULA }),
   json: ({ columns, rows }, table) => {
     const read = columns.map((column) => readerOf(table.columns.find(({ name }) => name === column)))
     const records = rows.map((row) =>
@@ -91,5 +94,8 @@ function download(name: string, text: string) {
   link.href = url
   link.download = name
   link.click()
-  URL.revokeObjectURL(url)
+  // After the browser has begun the download.
+  setTimeout(() => {
+    URL.revokeObjectURL(url)
+  }, 1000)
 }

@@ -51,7 +51,7 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
           >
             Refresh
           </button>
-          <Export table={table} selection={selection} />
+          <Export key={JSON.stringify([filters, sort])} table={table} selection={selection} />
         </div>
         <FilterBar
           table={table}

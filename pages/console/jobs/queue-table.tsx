@@ -6,6 +6,12 @@ const states = { waiting: 'Waiting', running: 'Running', done: 'Done', dead: 'De
   string
 >
 
+/** Adds up, because several states of the database are one state here. */
+const numberOf = (counts: JobList['counts'], queue: string, state: string) =>
+  counts
+    .filter((each) => each.queue === queue && each.state === state)
+    .reduce((sum, { count }) => sum + count, 0)
+
 interface Props extends Pick<JobList, 'queues' | 'counts'> {
   onSelect: (queue: string) => void
 }
@@ -58,7 +64,7 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
             <td className="number wide">{attempts}</td>
             {Object.keys(states).map((state) => (
               <td key={state} className={state === 'done' ? 'number wide' : 'number'}>
-                {counts.find((each) => each.queue === name && each.state === state)?.count ?? 0}
+                {numberOf(counts, name, state)}
               </td>
             ))}
           </tr>

@@ -32,17 +32,19 @@ export function RunAgain({ request }: { request: RecordedRequest }) {
     return true
   }
   return (
-    <p>
-      <a
-        href={address}
-        onClick={(event) => {
-          if (fill(false)) return
-          event.preventDefault()
-          setAsking(true)
-        }}
-      >
-        Run again
-      </a>
+    <>
+      <p>
+        <a
+          href={address}
+          onClick={(event) => {
+            if (fill(false)) return
+            event.preventDefault()
+            setAsking(true)
+          }}
+        >
+          Run again
+        </a>
+      </p>
       {isAsking && (
         <Question
           title={`Replace the input of ${procedure.operation}?`}
@@ -58,6 +60,6 @@ export function RunAgain({ request }: { request: RecordedRequest }) {
           The form has an input that was not sent. It is lost.
         </Question>
       )}
-    </p>
+    </>
   )
 }
