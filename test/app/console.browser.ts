@@ -219,7 +219,10 @@ describe('Procedures', () => {
     await button(page, 'Run').click()
     await question.getByRole('button', { name: 'Call shelves.unshare' }).click()
 
-    await answer.getByRole('status').getByText(/^40\d /).waitFor()
+    await answer
+      .getByRole('status')
+      .getByText(/^40\d /)
+      .waitFor()
   })
 
   test('shows the issues of an input beside the field', async () => {
