@@ -5,8 +5,8 @@ export const PAGE_SIZE = 50
 export const LAST_PAGE = 1000
 
 /** The most rows of an export, and the length of all their values after which an export ends, in characters. */
-export const MAX_EXPORTED = 1000
-export const MAX_EXPORT = 10_000_000
+export const MAX_EXPORTED_ROWS = 1000
+export const MAX_EXPORTED_LENGTH = 10_000_000
 
 /** The number up to which the rows of a table are counted. */
 export const MAX_TOTAL = 10_000

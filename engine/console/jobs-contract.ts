@@ -28,7 +28,7 @@ const JobDetails = JobSummary.extend({
   /** JSON with secrets removed. */
   input: z.string().nullable(),
   /** The e-mail that the job sends, with its HTML at `/mails/{id}`. */
-  letter: z.object({ to: z.string(), subject: z.string(), text: z.string().nullable() }).nullable(),
+  letter: z.object({ to: z.string(), subject: z.string(), text: z.string() }).nullable(),
 })
 export type JobDetails = z.infer<typeof JobDetails>
 
@@ -37,7 +37,7 @@ export type JobsRequest = z.infer<typeof JobsRequest>
 
 const Queue = z.object({
   name: z.string(),
-  /** Attempts, of which a job has at least one. Null for the queue of e-mails. */
+  /** The most attempts of a job. Null for the queue of e-mails. */
   attempts: z.number().nullable(),
   /** Null without a schedule. `nextRun`: milliseconds since 1970, or null after the last time. */
   schedule: z.object({ cron: z.string(), timeZone: z.string(), nextRun: z.number().nullable() }).nullable(),

@@ -34,8 +34,11 @@ export function describeProcedures(contract: AnyContractRouter): ProcedureDescri
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     found.push(describe(procedure['~orpc'] as Definition, path))
   })
-  return found.sort((a, b) => Number(isOfEngine(a.resource)) - Number(isOfEngine(b.resource)))
+  return found.sort((a, b) => compareResources(a.resource, b.resource))
 }
+
+/** Orders the resources of the application before those of the engine. */
+export const compareResources = (a: string, b: string) => Number(isOfEngine(a)) - Number(isOfEngine(b))
 
 function describe(definition: Definition, path: readonly string[]): ProcedureDescription {
   const { route, inputSchema, outputSchema, errorMap, meta } = definition

@@ -7,7 +7,7 @@ import { Connection } from './connection.tsx'
 import { Data } from './data/data.tsx'
 import { Jobs } from './jobs/jobs.tsx'
 import { Live } from './live/live.tsx'
-import { addressOf, type Place, usePlace, type View, views } from './location.ts'
+import { addressOf, isView, type Place, usePlace, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
 import { Palette } from './palette/palette.tsx'
 import { Procedures } from './procedures/procedures.tsx'
@@ -17,8 +17,6 @@ import { Start } from './start.tsx'
 
 /** The width from which a list and its detail are beside each other. The same width is in main.css. */
 const isWide = () => matchMedia('(min-width: 56.25rem)').matches
-
-const isName = (name: string): name is View => Object.hasOwn(views, name)
 
 /** The frame of all views: header with navigation, messages about the connection, and the view. */
 export function Console() {
@@ -55,7 +53,7 @@ export function Console() {
           <nav aria-label="Views">
             <ul>
               {Object.keys(views)
-                .filter(isName)
+                .filter(isView)
                 .filter((view) => view !== 'jobs' || overview?.hasJobs)
                 .map((view) => (
                   <li key={view}>

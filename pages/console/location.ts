@@ -20,7 +20,7 @@ export interface Place {
   query: URLSearchParams
 }
 
-const isView = (name: string): name is View => Object.hasOwn(views, name)
+export const isView = (name: string): name is View => Object.hasOwn(views, name)
 
 export function parsePlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')

@@ -23,7 +23,7 @@ const Table = z.object({
   /** Up to MAX_TOTAL. Above, an estimate of the database. Null for a secret table, and if the count needs too long. */
   rowCount: z.number().nullable(),
   columns: z.array(Column),
-  /** Whether the table is one of the engine's, and not of the application. */
+  /** Whether the table belongs to the engine, and not to the application. */
   isOfEngine: z.boolean(),
   /** Whether the whole table is secret. */
   isHidden: z.boolean(),

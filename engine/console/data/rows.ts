@@ -5,8 +5,8 @@ import type { Database } from '../../db/connection/database.ts'
 import { isDataException } from '../../db/errors.ts'
 import { listEngineTables } from '../../db/migrate/migration-files.ts'
 import {
-  MAX_EXPORT,
-  MAX_EXPORTED,
+  MAX_EXPORTED_LENGTH,
+  MAX_EXPORTED_ROWS,
   MAX_KEY,
   MAX_REFERRERS,
   MAX_TOTAL,
@@ -26,9 +26,6 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['impersonated_by'],
 }
 
-let namesOfEngine: readonly string[] | undefined
-const engineTables = () => (namesOfEngine ??= listEngineTables())
-
 /** Adds to a table which parts the console never selects. */
 function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
   const isHidden = SECRET_TABLES.includes(table.name)
@@ -47,23 +44,19 @@ function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: ca
       (column.isJson && column.type.endsWith('[]')),
   }))
   const isKeyHidden = columns.some(({ name, isHidden }) => isHidden && key.includes(name))
-  return {
-    ...table,
-    isOfEngine: engineTables().includes(table.name),
-    isHidden,
-    columns,
-    key: isKeyHidden ? [] : key,
-  }
+  return { ...table, isHidden, columns, key: isKeyHidden ? [] : key }
 }
 
 /** Lists the tables of the application, and then the tables of the engine. */
 export async function listTables(db: Database): Promise<Table[]> {
+  const engineTables = listEngineTables()
   const tables: Table[] = []
   for (const table of await catalogue.readOnly(db, catalogue.listTables)) {
     const described = describe(table)
     const count = described.isHidden ? null : await countUpTo(db, table, MAX_TOTAL)
     const isCut = count === MAX_TOTAL
-    tables.push({ ...described, rowCount: isCut ? Math.max(count, table.rowEstimate ?? 0) : count })
+    const rowCount = isCut ? Math.max(count, table.rowEstimate ?? 0) : count
+    tables.push({ ...described, isOfEngine: engineTables.includes(table.name), rowCount })
   }
   return tables.sort((a, b) => Number(a.isOfEngine) - Number(b.isOfEngine))
 }
@@ -138,7 +131,7 @@ export const exportRows = (db: Database, request: ExportRequest): Promise<Export
         exported.rows.push(row.map((value) => value?.slice(0, MAX_WHOLE) ?? null))
         length += row.reduce((sum, value) => sum + (value?.length ?? 0), 0)
       }
-      const isFull = exported.rows.length >= MAX_EXPORTED || length > MAX_EXPORT
+      const isFull = exported.rows.length >= MAX_EXPORTED_ROWS || length > MAX_EXPORTED_LENGTH
       if (hasMore && !isFull) continue
       return { ...exported, isCut: exported.isCut || hasMore }
     }

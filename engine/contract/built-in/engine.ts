@@ -34,13 +34,22 @@ export const engineContract = <Declared extends Topic, const Parts extends Expor
   audit: auditContract(auditActions),
 })
 
-/** Whether a resource is one that every application has. */
-export const isOfEngine = (resource: string) => engineResources.includes(resource)
-
-const engineResources = Object.keys(engineContract([], {}, { auditActions: [], grantsAccess: false }))
-
 /** The contracts that every application has, with any topics and any parts of the export. */
 export type EngineContract = ReturnType<typeof engineContract<Topic, ExportParts>>
+
+/** The names of the contracts that every application has. */
+const engineResources: Readonly<Record<keyof EngineContract, true>> = {
+  status: true,
+  account: true,
+  sessions: true,
+  live: true,
+  apps: true,
+  tokens: true,
+  audit: true,
+}
+
+/** Returns whether every application has the resource. */
+export const isOfEngine = (resource: string) => Object.hasOwn(engineResources, resource)
 
 /**
  * An update of `live.watch`: a topic with its current state.

@@ -16,7 +16,7 @@ export const State = ({ state }: { state: JobState }) => (
 
 /** The table of jobs. CSS hides the columns `wide` on narrow screens, and `extra` beside the details. */
 export const JobTable = ({ jobs, selected }: { jobs: readonly JobSummary[]; selected: string }) => (
-  <div className="scroll card" tabIndex={0} role="group" aria-label="Jobs">
+  <div className="scroll card jobs" tabIndex={0} role="group" aria-label="Jobs">
     <table>
       <thead>
         <tr>

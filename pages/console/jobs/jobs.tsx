@@ -9,25 +9,17 @@ import { Segments } from '../procedures/segments.tsx'
 import { JobDetails } from './job-details.tsx'
 import { JobTable } from './job-table.tsx'
 import { QueueTable } from './queue-table.tsx'
+import { countJobs, stateLabels } from './states.ts'
 
 /** Time between two requests for the jobs, in milliseconds. */
 const INTERVAL = 2000
 
 type Choice = JobState | 'all'
-const labels: Record<Choice, string> = {
-  all: 'All',
-  waiting: 'Waiting',
-  running: 'Running',
-  done: 'Done',
-  dead: 'Dead',
-}
+const labels: Record<Choice, string> = { all: 'All', ...stateLabels }
 
 /** Adds the number of jobs to the labels of the states. */
 function labelsWith(counts: JobList['counts'], queue: string | null) {
-  const numberOf = (choice: string) =>
-    counts
-      .filter((each) => (choice === 'all' || each.state === choice) && (!queue || each.queue === queue))
-      .reduce((sum, { count }) => sum + count, 0)
+  const numberOf = (choice: string) => countJobs(counts, choice === 'all' ? null : choice, queue)
   const entries = Object.entries(labels).map(([choice, label]) => [choice, `${label} ${numberOf(choice)}`])
   return { ...labels, ...(Object.fromEntries(entries) as Partial<typeof labels>) }
 }

@@ -1,16 +1,6 @@
-import type { JobList, JobState } from '../../../engine/console/jobs-contract.ts'
+import type { JobList } from '../../../engine/console/jobs-contract.ts'
 import { formatDate } from '../format.ts'
-
-const states = { waiting: 'Waiting', running: 'Running', done: 'Done', dead: 'Dead' } satisfies Record<
-  JobState,
-  string
->
-
-/** Adds up, because several states of the database are one state here. */
-const numberOf = (counts: JobList['counts'], queue: string, state: string) =>
-  counts
-    .filter((each) => each.queue === queue && each.state === state)
-    .reduce((sum, { count }) => sum + count, 0)
+import { countJobs, stateLabels } from './states.ts'
 
 interface Props extends Pick<JobList, 'queues' | 'counts'> {
   onSelect: (queue: string) => void
@@ -30,7 +20,7 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
           <th scope="col" className="number wide">
             Attempts
           </th>
-          {Object.entries(states).map(([state, label]) => (
+          {Object.entries(stateLabels).map(([state, label]) => (
             <th key={state} scope="col" className={state === 'done' ? 'number wide' : 'number'}>
               {label}
             </th>
@@ -62,9 +52,9 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
             </td>
             <td className="wide">{schedule?.nextRun && formatDate(schedule.nextRun)}</td>
             <td className="number wide">{attempts}</td>
-            {Object.keys(states).map((state) => (
+            {Object.keys(stateLabels).map((state) => (
               <td key={state} className={state === 'done' ? 'number wide' : 'number'}>
-                {numberOf(counts, name, state)}
+                {countJobs(counts, state, name)}
               </td>
             ))}
           </tr>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { client, proceduresQuery } from '../client.ts'
 import { tablesQuery } from '../data/tables.ts'
 import { toQuery } from '../data/filters.ts'
-import { addressOf, type View, views } from '../location.ts'
+import { addressOf, isView, views } from '../location.ts'
 import { nameOf, useRecording } from '../requests/recording.ts'
 
 export interface Result {
@@ -16,12 +16,9 @@ export interface Result {
 /** The most results of each kind. */
 const limits: Record<Result['kind'], number> = { View: 3, Procedure: 8, Table: 5, Request: 4, Person: 3 }
 
-const viewResults = Object.entries(views).map(([view, name]) => ({
-  kind: 'View' as const,
-  name,
-  detail: '',
-  address: addressOf(view as View),
-}))
+const viewResults = Object.keys(views)
+  .filter(isView)
+  .map((view) => ({ kind: 'View' as const, name: views[view], detail: '', address: addressOf(view) }))
 
 /** The length from which a text searches people, in characters. */
 const MIN_SEARCH = 2
