@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import inspector from 'node:inspector'
 
-import { context } from 'esbuild'
+import { context, stop as stopEsbuild } from 'esbuild'
 import { onRunnerExit } from 'tallystick/internal/start/package-runner'
 import { toErrorMessage } from 'tallystick/internal/db/errors'
 import { loadEnvironmentFiles } from 'tallystick/internal/settings/environment-files'
@@ -96,6 +96,8 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
       },
     ],
   })
+  // While it watches, the process of esbuild can survive the end of this process.
+  process.once('exit', () => void stopEsbuild())
   // Before the service, so that the page answers when the service says that it listens.
   if (servicePort !== undefined) {
     const { servePage } = await import('./serve-page.ts')
