@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { AddSamples, Empty, List, Search, Toolbar, useSearch } from 'tallystick-dev/page'
-import { useSearchParams } from 'wouter'
+import { useLocation, useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
@@ -11,18 +11,26 @@ import { NoteItem } from './notes/note-item.tsx'
 
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
 export function Notes() {
-  const { t } = useLanguage()
+  const { t, findErrorText } = useLanguage()
   const search = useSearch()
   const query = useInfiniteQuery(notesQuery(search.q))
   const edited = noteEdits.useAll().map(({ base }) => base)
   const [question, setQuestion] = useState<Question>()
   const [parameters] = useSearchParams()
+  const [, navigate] = useLocation()
 
   const listed = query.data?.pages.flatMap((page) => page.notes) ?? []
   const current = new Map(listed.map((note) => [note.id, note]))
-  const open = current.get(parameters.get('note') ?? '')
+  const openId = parameters.get('note')
+  const open = current.get(openId ?? '')
   // A note stays while the person edits the note, also if the note was deleted or is no longer shared.
   const notes = [...edited.filter(({ id }) => !current.has(id)), ...listed]
+  const isAbsent =
+    openId !== null &&
+    query.isSuccess &&
+    !query.hasNextPage &&
+    !search.q &&
+    !notes.some(({ id }) => id === openId)
   /** Keeps the search. */
   const addressOf = (id: string | undefined) => {
     const next = new URLSearchParams({ ...(search.q && { q: search.q }), ...(id && { note: id }) })
@@ -37,6 +45,7 @@ export function Notes() {
             <Search {...search} />
           </Toolbar>
         )}
+        {isAbsent && <p role="alert">{findErrorText('NOT_FOUND')}</p>}
         <List
           query={query}
           label={t('notes')}
@@ -62,6 +71,9 @@ export function Notes() {
           {...question}
           onClose={() => {
             setQuestion(undefined)
+          }}
+          onGone={() => {
+            if (question.note.id === openId) navigate(addressOf(undefined), { replace: true })
           }}
         />
       )}

@@ -20,7 +20,6 @@ export const page: Page = {
   introductionAccess: 'የትኞቹ መተግበሪያዎች ወደ ውሂብዎ መዳረሻ እንዳላቸው እርስዎ ይወስናሉ፤ መዳረሻውንም በማንኛውም ጊዜ መሻር ይችላሉ።',
   openTasks: 'ክፍት ተግባራት',
   nothingOpen: 'ክፍት የሆነ ነገር የለም።',
-  sharedWithYou: 'ከእርስዎ ጋር የተጋራ',
   nothingShared: 'ማንም ማስታወሻ አላጋራዎትም።',
   recentAccess: 'በቅርብ ጊዜ ንቁ',
   increment: 'ጨምር',

@@ -24,7 +24,6 @@ export const page: Page = {
   introductionAccess: 'أنت تقرر أي التطبيقات يمكنها الوصول إلى بياناتك، ويمكنك إلغاء الوصول في أي وقت.',
   openTasks: 'المهام المفتوحة',
   nothingOpen: 'لا توجد مهام مفتوحة.',
-  sharedWithYou: 'تمت مشاركتها معك',
   nothingShared: 'لا أحد يشارك ملاحظة معك.',
   recentAccess: 'نشط مؤخرًا',
   increment: 'زيادة',

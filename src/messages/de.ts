@@ -23,7 +23,6 @@ export const page: Page = {
     'Sie entscheiden, welche Apps Zugriff auf Ihre Daten haben, und können den Zugriff jederzeit widerrufen.',
   openTasks: 'Offene Aufgaben',
   nothingOpen: 'Nichts ist offen.',
-  sharedWithYou: 'Mit Ihnen geteilt',
   nothingShared: 'Niemand teilt eine Notiz mit Ihnen.',
   recentAccess: 'Zuletzt aktiv',
   increment: 'Erhöhen',

@@ -26,7 +26,6 @@ export const page = {
     'You decide which apps have access to your data, and can revoke the access at any time.',
   openTasks: 'Open tasks',
   nothingOpen: 'Nothing is open.',
-  sharedWithYou: 'Shared with you',
   nothingShared: 'Nobody shares a note with you.',
   recentAccess: 'Active recently',
   increment: 'Increment',

@@ -26,7 +26,6 @@ export const page: Page = {
     'Usted decide qué aplicaciones tienen acceso a sus datos y puede revocar el acceso en cualquier momento.',
   openTasks: 'Tareas abiertas',
   nothingOpen: 'No hay nada abierto.',
-  sharedWithYou: 'Compartido con usted',
   nothingShared: 'Nadie comparte una nota con usted.',
   recentAccess: 'Activos recientemente',
   increment: 'Aumentar',

@@ -26,7 +26,6 @@ export const page: Page = {
     'Vous décidez quelles applications ont accès à vos données et pouvez révoquer cet accès à tout moment.',
   openTasks: 'Tâches ouvertes',
   nothingOpen: 'Rien n’est ouvert.',
-  sharedWithYou: 'Partagé avec vous',
   nothingShared: 'Personne ne partage de note avec vous.',
   recentAccess: 'Actifs récemment',
   increment: 'Augmenter',

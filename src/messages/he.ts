@@ -22,7 +22,6 @@ export const page: Page = {
   introductionAccess: 'ההחלטה לאילו יישומים יש גישה לנתונים שלך היא בידך, ואפשר לבטל את הגישה בכל עת.',
   openTasks: 'משימות פתוחות',
   nothingOpen: 'אין משימות פתוחות.',
-  sharedWithYou: 'שותפו איתך',
   nothingShared: 'איש אינו משתף איתך פתק.',
   recentAccess: 'פעילים לאחרונה',
   increment: 'הגדלה',

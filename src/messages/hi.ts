@@ -22,7 +22,6 @@ export const page: Page = {
   introductionAccess: 'आप तय करते हैं कि किन ऐप को आपके डेटा का ऐक्सेस मिले, और आप ऐक्सेस कभी भी रद्द कर सकते हैं।',
   openTasks: 'खुले कार्य',
   nothingOpen: 'कुछ भी खुला नहीं है।',
-  sharedWithYou: 'आपके साथ साझा',
   nothingShared: 'कोई आपके साथ नोट साझा नहीं करता।',
   recentAccess: 'हाल में सक्रिय',
   increment: 'बढ़ाएँ',

@@ -26,7 +26,6 @@ export const page: Page = {
     'È Lei a decidere quali app hanno accesso ai Suoi dati e può revocare l’accesso in qualsiasi momento.',
   openTasks: 'Attività aperte',
   nothingOpen: 'Niente è aperto.',
-  sharedWithYou: 'Condiviso con lei',
   nothingShared: 'Nessuno condivide una nota con lei.',
   recentAccess: 'Attivi di recente',
   increment: 'Aumenta',

@@ -22,7 +22,6 @@ export const page: Page = {
     'データへのアクセスを許可するアプリはお客様が決められます。アクセスはいつでも取り消せます。',
   openTasks: '未完了のタスク',
   nothingOpen: '未完了のタスクはありません。',
-  sharedWithYou: '共有されたメモ',
   nothingShared: '共有されたメモはありません。',
   recentAccess: '最近の利用',
   increment: '増やす',

@@ -20,7 +20,6 @@ export const page: Page = {
   introductionAccess: '데이터에 액세스할 앱은 직접 정하며, 액세스는 언제든지 취소할 수 있습니다.',
   openTasks: '열린 할 일',
   nothingOpen: '열린 할 일이 없습니다.',
-  sharedWithYou: '나와 공유됨',
   nothingShared: '나와 공유된 메모가 없습니다.',
   recentAccess: '최근 활동',
   increment: '늘리기',

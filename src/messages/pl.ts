@@ -26,7 +26,6 @@ export const page: Page = {
     'To Państwo decydują, które aplikacje mają dostęp do Państwa danych. Dostęp można w każdej chwili cofnąć.',
   openTasks: 'Otwarte zadania',
   nothingOpen: 'Nic nie jest otwarte.',
-  sharedWithYou: 'Udostępnione Tobie',
   nothingShared: 'Nikt nie udostępnia Ci notatki.',
   recentAccess: 'Ostatnio aktywne',
   increment: 'Zwiększ',

@@ -26,7 +26,6 @@ export const page: Page = {
     'Você decide quais aplicativos têm acesso aos seus dados e pode revogar o acesso a qualquer momento.',
   openTasks: 'Tarefas abertas',
   nothingOpen: 'Nada está aberto.',
-  sharedWithYou: 'Compartilhado com você',
   nothingShared: 'Ninguém compartilha uma nota com você.',
   recentAccess: 'Ativos recentemente',
   increment: 'Aumentar',

@@ -20,7 +20,6 @@ export const page: Page = {
   introductionAccess: 'คุณเป็นผู้กำหนดว่าแอปใดเข้าถึงข้อมูลของคุณได้ และเพิกถอนสิทธิ์เข้าถึงได้ทุกเมื่อ',
   openTasks: 'งานที่ยังเปิดอยู่',
   nothingOpen: 'ไม่มีงานที่เปิดอยู่',
-  sharedWithYou: 'แชร์กับคุณ',
   nothingShared: 'ไม่มีใครแชร์บันทึกกับคุณ',
   recentAccess: 'ใช้งานล่าสุด',
   increment: 'เพิ่ม',

@@ -22,7 +22,6 @@ export const page: Page = {
     'Hangi uygulamaların verilerinize erişebileceğine siz karar verirsiniz ve erişimi istediğiniz zaman iptal edebilirsiniz.',
   openTasks: 'Açık görevler',
   nothingOpen: 'Açık görev yok.',
-  sharedWithYou: 'Sizinle paylaşılanlar',
   nothingShared: 'Kimse sizinle bir not paylaşmıyor.',
   recentAccess: 'Son etkinlik',
   increment: 'Artır',

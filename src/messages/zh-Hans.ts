@@ -20,7 +20,6 @@ export const page: Page = {
   introductionAccess: '您可以决定哪些应用有权访问您的数据，并可随时撤销访问权限。',
   openTasks: '未完成的任务',
   nothingOpen: '没有未完成的任务。',
-  sharedWithYou: '与您共享',
   nothingShared: '没有人与您共享笔记。',
   recentAccess: '最近活动',
   increment: '增加',

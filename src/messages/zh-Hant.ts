@@ -20,7 +20,6 @@ export const page: Page = {
   introductionAccess: '您可以決定哪些應用程式能存取您的資料，並可隨時撤銷存取權。',
   openTasks: '未完成的工作',
   nothingOpen: '沒有未完成的工作。',
-  sharedWithYou: '與您分享',
   nothingShared: '沒有人與您分享筆記。',
   recentAccess: '最近活動',
   increment: '增加',

@@ -104,6 +104,43 @@ describe('notes', () => {
     await expect.poll(async () => (await boxOf()).height).toBeLessThan(120)
   })
 
+  test('are closed by Escape, from the innermost part to the outermost', async () => {
+    const { page, client } = await openNotes()
+    await client.notes.create({ title: 'Plan', body: 'Milk' })
+    const item = itemOf(page, 'Plan')
+    await button(item, 'Share').click()
+    await item.getByRole('textbox', { name: 'Share with' }).waitFor()
+
+    await page.keyboard.press('Escape')
+    await item.getByRole('textbox', { name: 'Share with' }).waitFor({ state: 'detached' })
+    expect(await focusedText(page)).toBe('Share')
+    await page.getByRole('textbox', { name: 'Title' }).focus()
+    await page.keyboard.press('Escape')
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true)
+    await item.getByRole('link', { name: 'Close' }).waitFor()
+    await page.keyboard.press('Escape')
+    await item.getByRole('link', { name: 'Close' }).waitFor({ state: 'detached' })
+    expect(await focusedText(page)).toBe('Plan')
+  })
+
+  test('at the address that no longer exist are announced, except after an own deletion', async () => {
+    const { page, client } = await openNotes()
+    const { id } = await client.notes.create({ title: 'Plan', body: '' })
+    await client.notes.create({ title: 'Other', body: '' })
+    const item = itemOf(page, 'Plan')
+    await item.getByRole('link', { name: 'Plan' }).click()
+    await button(item, 'Delete').click()
+    await button(page.getByRole('dialog'), 'Delete note').click()
+    await item.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('')
+    expect(await page.getByRole('alert').count()).toBe(0)
+
+    await page.goto(`${new URL(page.url()).origin}/notes?note=${id}`)
+    await page.getByRole('alert').getByText('This no longer exists.').waitFor()
+    await itemOf(page, 'Other').getByRole('link', { name: 'Other' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+  })
+
   test('of other people are marked, with the actions that the role permits, without a reload', async () => {
     const ada = await openNotes()
     const bob = await openNotes()
@@ -405,7 +442,7 @@ describe.each([
     await share(page, 'Own', newEmail(), 'Reader')
     await check()
     // The open note fills a narrow screen.
-    await button(itemOf(page, 'Own'), 'Close').click()
+    await button(itemOf(page, 'Own'), 'Share').click()
     await itemOf(page, 'Own').getByRole('link', { name: 'Close' }).click()
 
     await button(itemOf(page, 'xxx'), 'Edit').click()

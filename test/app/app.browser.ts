@@ -64,6 +64,15 @@ describe('the start page of a person', () => {
     await ada.notes.share({ id: note.id, email, role: 'reader' })
 
     await card('Open tasks 1').getByText('Buy milk').waitFor()
+    const begun = await client.tasks.create({ taskTitle: 'Write' })
+    await client.tasks.update({ id: begun.id, status: 'in_progress' })
+    await card('Open tasks 2').getByText('In progress').waitFor()
+    expect(await card('Open tasks').getByRole('listitem').allTextContents()).toEqual([
+      'Write In progress ',
+      'Buy milk  ',
+    ])
+    await client.tasks.delete({ id: begun.id })
+    await card('Open tasks 1').waitFor()
     expect(await card('Open tasks').getByText('Call').count()).toBe(0)
     await card('Shared with you').getByText('Plan').waitFor()
     expect(await findViolations(page)).toEqual([])
@@ -335,6 +344,7 @@ describe('the frame', () => {
 
     await page.getByRole('button', { name: 'Menu' }).click()
     expect(await findViolations(page)).toEqual([])
+    expect(await link('Tasks').count()).toBe(1)
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
     await link('Devices').click()
 

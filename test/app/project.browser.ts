@@ -181,6 +181,8 @@ test('the page of a shared resource has the lists within an item, and its member
   for (const name of ['Add a new plant', 'Give access', 'Edit', 'Delete'])
     expect(await pageOfBob.getByRole('button', { name }).count()).toBe(0)
   expect(await findViolations(pageOfBob)).toEqual([])
+  await pageOfBob.goto(`${origin}/gardens`)
+  await pageOfBob.getByRole('listitem').filter({ hasText: 'Shared with you' }).getByRole('link').click()
   await pageOfBob.getByRole('button', { name: 'Leave the garden' }).click()
   await pageOfBob.getByRole('dialog').getByRole('button', { name: 'Leave the garden' }).click()
   await pageOfBob.getByText('You have no gardens.').waitFor()

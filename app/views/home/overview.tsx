@@ -5,18 +5,20 @@ import { Link } from 'wouter'
 
 import { orpc } from '../../api.ts'
 import { type Message, useLanguage } from '../../language.ts'
-import { type Task, taskRows } from '../tasks/task.ts'
+import { type Status, type Task, taskRows } from '../tasks/task.ts'
 
 /** Maximum number of items of a card. */
 const SHOWN = 5
 
-const openTasks = orpc.tasks.list.queryOptions({ input: { status: 'pending', limit: SHOWN } })
+const tasksWith = (status: Status) => orpc.tasks.list.queryOptions({ input: { status, limit: SHOWN } })
+/** The tasks in progress come first. */
+const openTasks = [tasksWith('in_progress'), tasksWith('pending')]
 const firstNotes = orpc.notes.list.queryOptions({ input: { limit: 100 } })
 
 /** Returns whether the first answers are missing. The cards appear together, so that no card moves another card. */
 export const useIsLoading = () =>
   useQueries({
-    queries: [openTasks, firstNotes, orpc.sessions.list.queryOptions(), orpc.apps.list.queryOptions()],
+    queries: [...openTasks, firstNotes, orpc.sessions.list.queryOptions(), orpc.apps.list.queryOptions()],
     combine: (results) => results.some(({ isPending }) => isPending),
   })
 
@@ -30,28 +32,26 @@ export const RecentDevices = () => (
 /** The open tasks of the person. */
 export function OpenTasks() {
   const { t } = useLanguage()
-  const query = useQuery(openTasks)
+  const queries = useQueries({ queries: openTasks })
+  const count = sum(queries.map(({ data }) => data?.taskCount ?? 0))
+  const tasks = queries.flatMap(({ data }) => data?.tasks ?? []).slice(0, SHOWN)
+  const failed = queries.find(({ data, isError }) => isError && !data)
   return (
-    <Card
-      title="openTasks"
-      path="/tasks"
-      count={query.data?.taskCount}
-      isComplete={(query.data?.taskCount ?? 0) <= SHOWN}
-    >
-      <Loaded query={query}>
-        {({ tasks }) => (
-          <Items empty={t('nothingOpen')}>
-            {tasks.map((task) => (
-              <OpenTask key={task.id} {...task} />
-            ))}
-          </Items>
-        )}
-      </Loaded>
+    <Card title="openTasks" path="/tasks" count={count} isComplete={count <= SHOWN}>
+      {failed ? (
+        <Problem error={failed.error} onRetry={() => void failed.refetch()} />
+      ) : (
+        <Items empty={t('nothingOpen')}>
+          {tasks.map((task) => (
+            <OpenTask key={task.id} {...task} />
+          ))}
+        </Items>
+      )}
     </Card>
   )
 }
 
-function OpenTask({ id, title }: Task) {
+function OpenTask({ id, title, status }: Task) {
   const { t } = useLanguage()
   const update = useMutation(
     orpc.tasks.update.mutationOptions({ scope: taskRows.scopeOf(id), onSettled: taskRows.refresh }),
@@ -66,7 +66,9 @@ function OpenTask({ id, title }: Task) {
         }}
       />
       <div className="grow">
-        <RowTitle>{title}</RowTitle> <Waiting isPaused={update.isPaused} />
+        <RowTitle>{title}</RowTitle>{' '}
+        {status === 'in_progress' && <small className="badge">{t('statusInProgress')}</small>}{' '}
+        <Waiting isPaused={update.isPaused} />
         <Problem error={update.error} />
       </div>
     </Row>
@@ -97,6 +99,8 @@ export function SharedNotes() {
     </Card>
   )
 }
+
+const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
 
 interface CardProps {
   title: Message

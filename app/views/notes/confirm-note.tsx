@@ -11,14 +11,21 @@ export interface Question {
   action: 'delete' | 'leave'
 }
 
+interface Props extends Question {
+  onClose: () => void
+  /** Called after the change. */
+  onGone: () => void
+}
+
 /** Asks before a note is deleted, or before the person leaves a note of another person. */
-export function ConfirmNote({ note, action, onClose }: Question & { onClose: () => void }) {
+export function ConfirmNote({ note, action, onClose, onGone }: Props) {
   const { t } = useLanguage()
   const { id, title, sharedWith } = note
   const call = useMutation({
     mutationFn: () => orpc.notes[action].call({ id }),
     onSuccess: () => {
       onClose()
+      onGone()
       return refreshNotes()
     },
   })

@@ -53,6 +53,50 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
   }
   const canShare = can.SHARE_NOTE && !isImpersonated
 
+  const actions = !edited && (
+    <RowActions>
+      {can.EDIT_NOTE && (
+        <EditAction
+          onAct={() => {
+            noteEdits.keep(note.id, { base: note, fields: note })
+            open()
+          }}
+        />
+      )}
+      {canShare && (
+        <RowAction
+          ref={shareButton}
+          Icon={ShareIcon}
+          label={t('share')}
+          isExpanded={isSharing && isOpen}
+          keys={isSharing ? 'Escape' : undefined}
+          onAct={() => {
+            setSharing(!isSharing || !isOpen)
+            open()
+            // The form, which had the focus, disappears.
+            shareButton.current?.focus()
+          }}
+        />
+      )}
+      {can.DELETE_NOTE && (
+        <DeleteAction
+          onAct={() => {
+            onAsk({ note, action: 'delete' })
+          }}
+        />
+      )}
+      {!mine && !isImpersonated && (
+        <RowAction
+          isDanger
+          Icon={LeaveIcon}
+          label={t('leaveNote')}
+          onAct={() => {
+            onAsk({ note, action: 'leave' })
+          }}
+        />
+      )}
+    </RowActions>
+  )
   return (
     <Row className={isOpen ? 'item note open' : 'item note'} isEdited={edited !== undefined}>
       <RowTitle as="h2">
@@ -60,47 +104,7 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
           <bdi>{title}</bdi>
         </Link>
       </RowTitle>
-      {!edited && (
-        <RowActions>
-          {can.EDIT_NOTE && (
-            <EditAction
-              onAct={() => {
-                noteEdits.keep(note.id, { base: note, fields: note })
-                open()
-              }}
-            />
-          )}
-          {canShare && (
-            <RowAction
-              ref={shareButton}
-              Icon={ShareIcon}
-              label={t('share')}
-              isExpanded={isSharing}
-              onAct={() => {
-                setSharing(!isSharing)
-                open()
-              }}
-            />
-          )}
-          {can.DELETE_NOTE && (
-            <DeleteAction
-              onAct={() => {
-                onAsk({ note, action: 'delete' })
-              }}
-            />
-          )}
-          {!mine && !isImpersonated && (
-            <RowAction
-              isDanger
-              Icon={LeaveIcon}
-              label={t('leaveNote')}
-              onAct={() => {
-                onAsk({ note, action: 'leave' })
-              }}
-            />
-          )}
-        </RowActions>
-      )}
+      {!isOpen && actions}
       <div className="facts">
         <NoteMeta note={note} />
         {!isOpen && !edited && (
@@ -109,30 +113,23 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
           </p>
         )}
       </div>
-      {(isOpen || isSharing || edited !== undefined) && (
+      {(isOpen || edited !== undefined) && (
         <Detail title={title}>
-          {isOpen && !edited && !isSharing && (
+          {!edited && (
             <p className="close">
-              <CloseLink href={href} />
+              <CloseLink href={href} keys={isSharing ? undefined : 'Escape'} />
             </p>
           )}
+          {actions}
           {edited ? (
             <EditNote base={edited} current={current} />
           ) : (
-            isOpen && (
+            <>
+              {isSharing && canShare && <ShareNote note={note} />}
               <p className="text" dir="auto">
                 {body}
               </p>
-            )
-          )}
-          {isSharing && canShare && !edited && (
-            <ShareNote
-              note={note}
-              onClose={() => {
-                setSharing(false)
-                shareButton.current?.focus()
-              }}
-            />
+            </>
           )}
         </Detail>
       )}
@@ -141,13 +138,14 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
 })
 
 /** Closes the note, and returns the focus to its title. */
-function CloseLink({ href }: { href: string }) {
+function CloseLink({ href, keys }: { href: string; keys: string | undefined }) {
   const { t } = useLanguage()
   const titleId = useRowTitle()
   return (
     <Link
       href={href}
       aria-describedby={titleId}
+      aria-keyshortcuts={keys}
       onClick={() => document.getElementById(titleId)?.querySelector('a')?.focus()}
     >
       {t('close')}

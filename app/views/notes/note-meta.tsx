@@ -8,11 +8,17 @@ export function NoteMeta({ note: { mine, sharedWith, can, ...note } }: { note: N
   return (
     <p className="muted meta">
       {mine ? (
-        t('sharedWith', { count: sharedWith })
+        // Most notes are not shared: only screen readers say so.
+        <span className={sharedWith === 0 ? 'hidden' : undefined}>
+          {t('sharedWith', { count: sharedWith })}
+          {' · '}
+        </span>
       ) : (
-        <span className="badge">{t(can.EDIT_NOTE ? 'sharedToEdit' : 'sharedToRead')}</span>
+        <>
+          <span className="badge">{t(can.EDIT_NOTE ? 'sharedToEdit' : 'sharedToRead')}</span>
+          {' · '}
+        </>
       )}
-      {' · '}
       <time dateTime={note.updatedAt} title={formatTime(updatedAt)}>
         {formatAge(updatedAt)}
       </time>

@@ -15,7 +15,7 @@ async function showChange(note: Outputs['notes']['share']) {
 }
 
 /** Shares a note with other people, one after the other, and shows the people with access. */
-export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () => void }) {
+export function ShareNote({ note: { id } }: { note: Note }) {
   const { t } = useLanguage()
   const query = useInfiniteQuery(sharesQuery(id))
   return (
@@ -33,10 +33,6 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
       empty={t('sharedWith', { count: 0 })}
       onShare={async (member) => showChange(await orpc.notes.share.call({ id, ...member }))}
       onRemove={async (email) => showChange(await orpc.notes.unshare.call({ id, email }))}
-    >
-      <button type="button" className="secondary" onClick={onClose} aria-keyshortcuts="Escape">
-        {t('close')}
-      </button>
-    </Members>
+    />
   )
 }

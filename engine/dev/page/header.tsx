@@ -31,11 +31,11 @@ export function Header({ session, views }: { session: Session | null; views: rea
   const currentOf = ({ path }: View) =>
     location === path ? 'page' : location.startsWith(`${path}/`) || undefined
   const isInMenu = views.some(currentOf) && !first.some(currentOf)
-  const link = (view: View) => {
+  const link = (view: View, index: number) => {
     const { path, title, texts, Icon = path === '/' ? HomeIcon : undefined } = view
     const text = languageOf(texts).t(title)
     return (
-      <li key={path}>
+      <li key={path} className={index < FIRST ? 'in-bar' : undefined}>
         <Link href={path} aria-current={currentOf(view)}>
           {Icon ? (
             <Icon />

@@ -14,7 +14,7 @@ const keys: [string, Message][] = [
 ]
 
 /** Keys for the form with the focus. All other keys are for the whole page. */
-const formKeys = ['escape', 'control+enter', 'meta+enter']
+const formKeys = ['control+enter', 'meta+enter']
 
 const STORED = 'singleKeys'
 const OFF = 'off'
@@ -25,17 +25,32 @@ const nameOf = ({ ctrlKey, metaKey, key }: KeyboardEvent) =>
 
 const isText = (element: Element) => element.matches('textarea, select, input:not([type=checkbox])')
 
-/** Moves the focus to a field, or presses a button. */
+/** Returns the element for the pressed keys: in the form with the focus, or in the page. */
+function findElement(target: Element, name: string) {
+  const selector = `[aria-keyshortcuts~="${CSS.escape(name)}" i]`
+  const form = target.closest('form')
+  if (formKeys.includes(name)) return form?.querySelector<HTMLElement>(selector)
+  const isWritten = isText(target)
+  if (name !== 'escape') return isWritten ? undefined : document.querySelector<HTMLElement>(selector)
+  // The nearest part that can close: the form, the row, or what is open in the page. No form closes without the focus.
+  return [form, target.closest('li'), isWritten ? null : document]
+    .flatMap((scope) => [...(scope?.querySelectorAll<HTMLElement>(selector) ?? [])])
+    .find((element) => !element.closest('form') || element.closest('form') === form)
+}
+
+/** Moves the focus to a field, or presses a button. Escape leaves a field that belongs to nothing that closes. */
 function pressKey(event: KeyboardEvent) {
   const { target } = event
   const isTaken = event.defaultPrevented || event.isComposing || event.altKey
-  if (isTaken || !(target instanceof Element) || document.querySelector('dialog[open]')) return
+  if (isTaken || !(target instanceof HTMLElement) || document.querySelector('dialog[open], :popover-open'))
+    return
   const name = nameOf(event)
-  const isSingle = name.length === 1
-  const scope = formKeys.includes(name) ? target.closest('form') : isText(target) ? null : document
-  if (!scope || (isSingle && localStorage.getItem(STORED) === OFF)) return
-  const element = scope.querySelector<HTMLElement>(`[aria-keyshortcuts~="${CSS.escape(name)}" i]`)
-  if (!element) return
+  if (name.length === 1 && localStorage.getItem(STORED) === OFF) return
+  const element = findElement(target, name)
+  if (!element) {
+    if (name === 'escape' && isText(target)) target.blur()
+    return
+  }
   event.preventDefault()
   if (isText(element)) element.focus()
   else element.click()

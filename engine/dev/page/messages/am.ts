@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: 'የሚጋራለት ሰው',
   role: 'ሚና',
   shared: 'ከ{email} ጋር ተጋርቷል።',
+  sharedWithYou: 'ከእርስዎ ጋር የተጋራ',
   peopleWithAccess: 'መዳረሻ ያላቸው ሰዎች',
   roleOf: 'የ{email} ሚና',
   removeAccess: 'መዳረሻን አስወግድ',

@@ -73,6 +73,7 @@ export const texts: Texts = {
   shareWith: 'مشاركة مع',
   role: 'الدور',
   shared: 'تمت المشاركة مع {email}.',
+  sharedWithYou: 'مشترك معك',
   peopleWithAccess: 'الأشخاص الذين لديهم حق الوصول',
   roleOf: 'دور {email}',
   removeAccess: 'إزالة الوصول',

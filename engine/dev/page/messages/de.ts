@@ -74,6 +74,7 @@ export const texts: Texts = {
   shareWith: 'Teilen mit',
   role: 'Rolle',
   shared: 'Mit {email} geteilt.',
+  sharedWithYou: 'Mit Ihnen geteilt',
   peopleWithAccess: 'Personen mit Zugriff',
   roleOf: 'Rolle von {email}',
   removeAccess: 'Zugriff entfernen',

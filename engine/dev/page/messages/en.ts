@@ -78,6 +78,7 @@ export const texts = {
   shareWith: 'Share with',
   role: 'Role',
   shared: 'Shared with {email}.',
+  sharedWithYou: 'Shared with you',
   peopleWithAccess: 'People with access',
   roleOf: 'Role of {email}',
   removeAccess: 'Remove access',

@@ -74,6 +74,7 @@ export const texts: Texts = {
   shareWith: 'Compartir con',
   role: 'Permiso',
   shared: 'Compartido con {email}.',
+  sharedWithYou: 'Compartido con usted',
   peopleWithAccess: 'Personas con acceso',
   roleOf: 'Permiso de {email}',
   removeAccess: 'Quitar acceso',

@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: 'هم‌رسانی با',
   role: 'نقش',
   shared: 'با {email} هم‌رسانی شد.',
+  sharedWithYou: 'به اشتراک گذاشته با شما',
   peopleWithAccess: 'افراد دارای دسترسی',
   roleOf: 'نقش {email}',
   removeAccess: 'حذف دسترسی',

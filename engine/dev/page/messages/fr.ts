@@ -75,6 +75,7 @@ export const texts: Texts = {
   shareWith: 'Partager avec',
   role: 'Rôle',
   shared: 'Partagé avec {email}.',
+  sharedWithYou: 'Partagé avec vous',
   peopleWithAccess: 'Personnes ayant accès',
   roleOf: 'Rôle de {email}',
   removeAccess: 'Retirer l’accès',

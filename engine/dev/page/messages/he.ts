@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: 'שיתוף עם',
   role: 'הרשאה',
   shared: 'הפריט שותף עם {email}.',
+  sharedWithYou: 'משותף איתך',
   peopleWithAccess: 'אנשים עם גישה',
   roleOf: 'ההרשאה של {email}',
   removeAccess: 'הסרת הגישה',

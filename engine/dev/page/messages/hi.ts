@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: 'इनके साथ साझा करें',
   role: 'भूमिका',
   shared: '{email} के साथ साझा किया गया।',
+  sharedWithYou: 'आपके साथ साझा',
   peopleWithAccess: 'ऐक्सेस वाले लोग',
   roleOf: '{email} की भूमिका',
   removeAccess: 'ऐक्सेस हटाएँ',

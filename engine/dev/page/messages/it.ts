@@ -75,6 +75,7 @@ export const texts: Texts = {
   shareWith: 'Condividi con',
   role: 'Ruolo',
   shared: 'Condiviso con {email}.',
+  sharedWithYou: 'Condiviso con lei',
   peopleWithAccess: 'Persone con accesso',
   roleOf: 'Ruolo di {email}',
   removeAccess: 'Rimuovi accesso',

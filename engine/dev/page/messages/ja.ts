@@ -73,6 +73,7 @@ export const texts: Texts = {
   shareWith: '共有する相手',
   role: '権限',
   shared: '{email} と共有しました。',
+  sharedWithYou: '共有アイテム',
   peopleWithAccess: 'アクセスできる人',
   roleOf: '{email} の権限',
   removeAccess: 'アクセスを削除',

@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: '공유 대상',
   role: '역할',
   shared: '{email} 주소와 공유했습니다.',
+  sharedWithYou: '나와 공유됨',
   peopleWithAccess: '액세스 권한이 있는 사람',
   roleOf: '{email}의 역할',
   removeAccess: '액세스 제거',

@@ -74,6 +74,7 @@ export const texts: Texts = {
   shareWith: 'Udostępnij osobie',
   role: 'Rola',
   shared: 'Udostępniono: {email}.',
+  sharedWithYou: 'Udostępnione Tobie',
   peopleWithAccess: 'Osoby z dostępem',
   roleOf: 'Rola: {email}',
   removeAccess: 'Usuń dostęp',

@@ -73,6 +73,7 @@ export const texts: Texts = {
   shareWith: 'Compartilhar com',
   role: 'Permissão',
   shared: 'Compartilhado com {email}.',
+  sharedWithYou: 'Compartilhado com você',
   peopleWithAccess: 'Pessoas com acesso',
   roleOf: 'Permissão de {email}',
   removeAccess: 'Remover acesso',

@@ -74,6 +74,7 @@ export const texts: Texts = {
   shareWith: 'Поделиться с',
   role: 'Роль',
   shared: 'Доступ открыт: {email}.',
+  sharedWithYou: 'Доступно вам',
   peopleWithAccess: 'Люди с доступом',
   roleOf: 'Роль: {email}',
   removeAccess: 'Закрыть доступ',

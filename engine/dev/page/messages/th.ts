@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: 'แชร์กับ',
   role: 'บทบาท',
   shared: 'แชร์กับ {email} แล้ว',
+  sharedWithYou: 'แชร์กับคุณ',
   peopleWithAccess: 'ผู้ที่มีสิทธิ์เข้าถึง',
   roleOf: 'บทบาทของ {email}',
   removeAccess: 'นำสิทธิ์ออก',

@@ -73,6 +73,7 @@ export const texts: Texts = {
   shareWith: 'Şu kişiyle paylaş',
   role: 'Rol',
   shared: '{email} ile paylaşıldı.',
+  sharedWithYou: 'Sizinle paylaşıldı',
   peopleWithAccess: 'Erişimi olanlar',
   roleOf: '{email} rolü',
   removeAccess: 'Erişimi kaldır',

@@ -73,6 +73,7 @@ export const texts: Texts = {
   shareWith: 'Поділитися з',
   role: 'Роль',
   shared: 'Доступ відкрито: {email}.',
+  sharedWithYou: 'Доступно вам',
   peopleWithAccess: 'Люди з доступом',
   roleOf: 'Роль: {email}',
   removeAccess: 'Закрити доступ',

@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: '共享给',
   role: '角色',
   shared: '已共享给 {email}。',
+  sharedWithYou: '与您共享',
   peopleWithAccess: '有访问权限的人',
   roleOf: '{email} 的角色',
   removeAccess: '移除访问权限',

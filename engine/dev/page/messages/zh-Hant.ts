@@ -72,6 +72,7 @@ export const texts: Texts = {
   shareWith: '分享給',
   role: '角色',
   shared: '已分享給 {email}。',
+  sharedWithYou: '與您分享',
   peopleWithAccess: '有存取權的人',
   roleOf: '{email} 的角色',
   removeAccess: '移除存取權',

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 
-import { useAppLanguage } from '../../language.tsx'
+import { useAppLanguage, useLanguage } from '../../language.tsx'
 import { useFindView, useViewsWithin } from '../views/view-at.ts'
 import { type FieldsOptions, namesOf } from '../forms/fields.tsx'
 import { Problem } from '../problem.tsx'
@@ -52,7 +52,7 @@ interface Props<Id extends string | number, Item extends { id: Id }, Name extend
 
 /**
  * A row with the title of an item, the buttons `Edit` and `Delete`, and the form of the item while the person edits. The title is a
- * link if the item has a view of its own. Otherwise, the row has links to the views within the item.
+ * link if the item has a view of its own. Otherwise, the row has links to the views within the item. An item with `mine: false` is marked.
  *
  * @example
  * <ItemRow key={idea.id} rows={ideaRows} item={idea} fields={fields} />
@@ -66,6 +66,7 @@ export function ItemRow<Id extends string | number, Item extends { id: Id }, Nam
   children,
 }: Props<Id, Item, Name>) {
   const { id } = item
+  const { t } = useLanguage()
   const edited = rows.edits.use(id)
   const { error, ...opening } = useOpenForm(rows, item)
   const [first] = namesOf(fields)
@@ -82,7 +83,8 @@ export function ItemRow<Id extends string | number, Item extends { id: Id }, Nam
   return (
     <Row id={rows.elementOf(id)}>
       <div className="grow">
-        <RowTitle>{hasView ? <Link href={href}>{title}</Link> : title}</RowTitle>
+        <RowTitle>{hasView ? <Link href={href}>{title}</Link> : title}</RowTitle>{' '}
+        {'mine' in item && item.mine === false && <small className="badge">{t('sharedWithYou')}</small>}
         {!hasView && <LinksWithin href={href} />}
         {children}
         <Problem error={error} />

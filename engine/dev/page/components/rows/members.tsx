@@ -1,5 +1,5 @@
 import { useMutation, type UseInfiniteQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useId, useState } from 'react'
+import { useId, useState } from 'react'
 
 import { useLanguage } from '../../language.tsx'
 import { useFocusOfList } from '../focus.ts'
@@ -39,8 +39,6 @@ interface Props<Role extends string> extends Sharing<Role> {
   autoFocus?: boolean
   /** The level of the heading. */
   heading?: 'h2' | 'h3'
-  /** A button beside the button that shares. */
-  children?: ReactNode
 }
 
 /**
@@ -58,7 +56,6 @@ export function Members<Role extends string>({
   empty,
   autoFocus,
   heading: Heading = 'h2',
-  children,
   roles,
   onShare,
   onRemove,
@@ -83,9 +80,7 @@ export function Members<Role extends string>({
         explanation={explanation}
         autoFocus={autoFocus}
         announce={setOutcome}
-      >
-        {children}
-      </NewMember>
+      />
       <p role="status" className="outcome">
         {outcome}
       </p>
@@ -116,8 +111,7 @@ function NewMember<Role extends string>({
   explanation,
   autoFocus,
   announce,
-  children,
-}: Announcing & Sharing<Role> & Pick<Props<Role>, 'action' | 'explanation' | 'autoFocus' | 'children'>) {
+}: Announcing & Sharing<Role> & Pick<Props<Role>, 'action' | 'explanation' | 'autoFocus'>) {
   const { t } = useLanguage()
   const person = usePerson()
   const [email, setEmail] = useState('')
@@ -153,13 +147,10 @@ function NewMember<Role extends string>({
       </div>
       <p className="muted">{explanation}</p>
       <Problem error={share.error} fields={rules} />
-      <div className="row">
-        {/* The person continues in the field, so the button need not keep the focus. */}
-        <button aria-busy={share.isPending} disabled={share.isPending}>
-          {action}
-        </button>
-        {children}
-      </div>
+      {/* The person continues in the field, so the button need not keep the focus. */}
+      <button aria-busy={share.isPending} disabled={share.isPending}>
+        {action}
+      </button>
     </form>
   )
 }

@@ -116,6 +116,8 @@ interface ActionProps {
   isPending?: boolean
   /** Whether the details that the button opens are visible. */
   isExpanded?: boolean
+  /** Keys that press the button, as in `aria-keyshortcuts`. */
+  keys?: string | undefined
 }
 
 interface Action extends ActionProps {
@@ -131,7 +133,16 @@ interface Action extends ActionProps {
  * @example
  * <RowAction Icon={ShareIcon} label={t('share')} onAct={share} />
  */
-export function RowAction({ Icon, label, isDanger = false, isPending, isExpanded, onAct, ref }: Action) {
+export function RowAction({
+  Icon,
+  label,
+  isDanger = false,
+  isPending,
+  isExpanded,
+  keys,
+  onAct,
+  ref,
+}: Action) {
   const { titleId } = useRow()
   return (
     <button
@@ -141,6 +152,7 @@ export function RowAction({ Icon, label, isDanger = false, isPending, isExpanded
       aria-describedby={titleId}
       aria-busy={isPending}
       aria-expanded={isExpanded}
+      aria-keyshortcuts={keys}
       onClick={onAct}
     >
       <Icon />
