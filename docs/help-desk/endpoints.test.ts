@@ -67,9 +67,12 @@ test('a signed letter that is no JSON is refused', async () => {
   expect(await deliver('letters', 'no JSON', signLetter('no JSON'))).toBe(400)
 })
 
-test('the service does not start without the secret of an endpoint', async () => {
-  vi.stubEnv('LETTERS_SECRET', undefined)
+test.each([
+  [undefined, 'LETTERS_SECRET is not set. Write it to .env.local'],
+  ['whsec_abc', 'LETTERS_SECRET is not in base64.'],
+])('the service does not start with the secret %s of an endpoint', async (value, message) => {
+  vi.stubEnv('LETTERS_SECRET', value)
   onTestFinished(() => void vi.unstubAllEnvs())
 
-  await expect(service.listen()).rejects.toThrow('LETTERS_SECRET is not set. Write it to .env.local')
+  await expect(service.listen()).rejects.toThrow(message)
 })
