@@ -5,7 +5,7 @@ import { useLocation, useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
-import { noteEdits, notesQuery } from './notes/note.ts'
+import { noteEdits, notesQuery, refreshNotes } from './notes/note.ts'
 import { ConfirmNote, type Question } from './notes/confirm-note.tsx'
 import { NoteItem } from './notes/note-item.tsx'
 
@@ -16,6 +16,8 @@ export function Notes() {
   const query = useInfiniteQuery(notesQuery(search.q))
   const edited = noteEdits.useAll().map(({ base }) => base)
   const [question, setQuestion] = useState<Question>()
+  /** The note that the person has deleted or left. */
+  const [gone, setGone] = useState<string>()
   const [parameters] = useSearchParams()
   const [, navigate] = useLocation()
 
@@ -27,10 +29,11 @@ export function Notes() {
   const notes = [...edited.filter(({ id }) => !current.has(id)), ...listed]
   const isAbsent =
     openId !== null &&
+    openId !== gone &&
+    !notes.some(({ id }) => id === openId) &&
     query.isSuccess &&
     !query.hasNextPage &&
-    !search.q &&
-    !notes.some(({ id }) => id === openId)
+    !search.q
   /** Keeps the search. */
   const addressOf = (id: string | undefined) => {
     const next = new URLSearchParams({ ...(search.q && { q: search.q }), ...(id && { note: id }) })
@@ -72,8 +75,13 @@ export function Notes() {
           onClose={() => {
             setQuestion(undefined)
           }}
-          onGone={() => {
-            if (question.note.id === openId) navigate(addressOf(undefined), { replace: true })
+          onGone={async () => {
+            setQuestion(undefined)
+            setGone(question.note.id)
+            // The row still has the focus, and passes the focus on when the row disappears.
+            await refreshNotes()
+            if (new URLSearchParams(location.search).get('note') === question.note.id)
+              navigate(addressOf(undefined), { replace: true })
           }}
         />
       )}

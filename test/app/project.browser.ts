@@ -158,6 +158,7 @@ test('the page of a shared resource has the lists within an item, and its member
   expect(await newPlant.inputValue()).toBe('Basil')
   await page.getByRole('button', { name: 'Add a new plant' }).click()
   await plants.getByText('Basil').waitFor()
+  await plants.getByText('this minute').waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/gardens\/\d+$/)
   expect(await page.title()).toBe('Kitchen garden – Example App')
   expect(await findViolations(page)).toEqual([])

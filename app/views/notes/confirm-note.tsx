@@ -3,7 +3,7 @@ import { Confirm } from 'tallystick-dev/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { type Note, refreshNotes } from './note.ts'
+import type { Note } from './note.ts'
 
 /** A change of a note that cannot be undone. */
 export interface Question {
@@ -13,8 +13,8 @@ export interface Question {
 
 interface Props extends Question {
   onClose: () => void
-  /** Called after the change. */
-  onGone: () => void
+  /** Called after the change, when the lists still have the note. */
+  onGone: () => Promise<unknown>
 }
 
 /** Asks before a note is deleted, or before the person leaves a note of another person. */
@@ -23,11 +23,7 @@ export function ConfirmNote({ note, action, onClose, onGone }: Props) {
   const { id, title, sharedWith } = note
   const call = useMutation({
     mutationFn: () => orpc.notes[action].call({ id }),
-    onSuccess: () => {
-      onClose()
-      onGone()
-      return refreshNotes()
-    },
+    onSuccess: onGone,
   })
   const name = t(`${action}Note`)
   return (

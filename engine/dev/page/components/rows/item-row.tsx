@@ -89,6 +89,7 @@ export function ItemRow<Id extends string | number, Item extends { id: Id }, Nam
         {children}
         <Problem error={error} />
       </div>
+      <Age item={item} />
       <RowActions>
         {can.edit && <EditAction {...opening} />}
         {actions}
@@ -101,6 +102,21 @@ export function ItemRow<Id extends string | number, Item extends { id: Id }, Nam
         )}
       </RowActions>
     </Row>
+  )
+}
+
+/** The time since an item was created, if it has `createdAt` in Unix seconds. */
+function Age({ item }: { item: object }) {
+  const { formatAge, formatTime } = useLanguage()
+  if (!('createdAt' in item) || typeof item.createdAt !== 'number') return null
+  return (
+    <time
+      className="muted age"
+      dateTime={new Date(item.createdAt * 1000).toISOString()}
+      title={formatTime(item.createdAt)}
+    >
+      {formatAge(item.createdAt)}
+    </time>
   )
 }
 

@@ -12,6 +12,8 @@ interface Props {
   /** The id of the element with the accessible name. */
   labelledBy?: string
   className?: string
+  /** The usual number of rows, as placeholders while the first page is loading. */
+  lines?: number
   /** Shown instead of an empty list. */
   empty: ReactNode
   /** The rows. */
@@ -25,9 +27,9 @@ interface Props {
  * @example
  * <List query={query} label={t('ideas')} empty={<Empty text={t('noIdeas')} />}>{ideas.map((idea) => …)}</List>
  */
-export function List({ query, label, labelledBy, className = 'items', empty, children }: Props) {
+export function List({ query, label, labelledBy, className = 'items', lines = 8, empty, children }: Props) {
   return (
-    <Loaded query={query} lines={8}>
+    <Loaded query={query} lines={lines}>
       {() =>
         Children.count(children) === 0 && !query.hasNextPage ? (
           empty

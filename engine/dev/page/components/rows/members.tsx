@@ -35,7 +35,7 @@ interface Props<Role extends string> extends Sharing<Role> {
   explanation: string
   /** Shown instead of an empty list. */
   empty: string
-  /** Whether the field for the address receives the focus, because a button has opened the form. */
+  /** Whether the field for the address receives the focus, because a button has opened the form. The form then is the main one. */
   autoFocus?: boolean
   /** The level of the heading. */
   heading?: 'h2' | 'h3'
@@ -71,30 +71,35 @@ export function Members<Role extends string>({
   }
   return (
     <div className="share">
-      <Heading id={titleId} tabIndex={-1}>
-        {t('peopleWithAccess')}
-      </Heading>
-      <NewMember
-        {...sharing}
-        action={action}
-        explanation={explanation}
-        autoFocus={autoFocus}
-        announce={setOutcome}
-      />
-      <p role="status" className="outcome">
-        {outcome}
-      </p>
-      <List query={query} labelledBy={titleId} className="" empty={<p className="muted">{empty}</p>}>
-        {members.map((member) => (
-          <MemberItem
-            key={member.email}
-            {...sharing}
-            member={member}
-            titleId={titleId}
-            announce={setOutcome}
-          />
-        ))}
-      </List>
+      <div>
+        <Heading id={titleId} tabIndex={-1}>
+          {t('peopleWithAccess')}
+        </Heading>
+        <p className="muted">{explanation}</p>
+      </div>
+      <div>
+        <NewMember {...sharing} action={action} autoFocus={autoFocus} announce={setOutcome} />
+        <p role="status" className="outcome">
+          {outcome}
+        </p>
+        <List
+          query={query}
+          lines={2}
+          labelledBy={titleId}
+          className=""
+          empty={<p className="muted">{empty}</p>}
+        >
+          {members.map((member) => (
+            <MemberItem
+              key={member.email}
+              {...sharing}
+              member={member}
+              titleId={titleId}
+              announce={setOutcome}
+            />
+          ))}
+        </List>
+      </div>
     </div>
   )
 }
@@ -108,10 +113,9 @@ function NewMember<Role extends string>({
   roles,
   onShare,
   action,
-  explanation,
   autoFocus,
   announce,
-}: Announcing & Sharing<Role> & Pick<Props<Role>, 'action' | 'explanation' | 'autoFocus'>) {
+}: Announcing & Sharing<Role> & Pick<Props<Role>, 'action' | 'autoFocus'>) {
   const { t } = useLanguage()
   const person = usePerson()
   const [email, setEmail] = useState('')
@@ -145,10 +149,13 @@ function NewMember<Role extends string>({
         />
         <Choice label={t('role')} value={role} options={roles} onChoice={setRole} />
       </div>
-      <p className="muted">{explanation}</p>
       <Problem error={share.error} fields={rules} />
       {/* The person continues in the field, so the button need not keep the focus. */}
-      <button aria-busy={share.isPending} disabled={share.isPending}>
+      <button
+        className={autoFocus ? undefined : 'secondary'}
+        aria-busy={share.isPending}
+        disabled={share.isPending}
+      >
         {action}
       </button>
     </form>
