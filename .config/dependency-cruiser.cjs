@@ -4,17 +4,17 @@
  */
 
 /**
- * The rooms of the engine, its folders and loose files, and the rooms that each may import. CONTRIBUTING.md says what is in each
- * room (`npm run rooms` compares).
+ * The rooms of the engine and the rooms that each may import, as in CONTRIBUTING.md (`npm run rooms` compares). A folder with a
+ * line of its own is not part of the line of its room.
  */
 const rooms = {
-  'index.ts': 'app call define-app guard procedures texts values',
+  'index.ts': 'app call guard procedures start/define-app texts values',
   'command.ts': 'cli db',
   dev: 'app contract db guard html http identity settings start',
   cli: 'contract db operator settings start values',
-  start: 'app call console db define-app guard http identity jobs live operator settings telemetry',
+  start: 'app call console db guard http identity jobs live operator settings start/define-app telemetry',
+  'start/define-app': 'app call contract db guard live openapi procedures settings values',
   console: 'app call contract db http identity jobs openapi operator settings telemetry values',
-  'define-app': 'app call contract db guard live openapi procedures settings values',
   operator: 'app contract db identity live openapi settings values',
   procedures: 'app call contract db guard live texts values',
   jobs: 'app call contract db guard html identity telemetry texts values',
@@ -55,9 +55,9 @@ const only = (name, from, allowed) => ({
   to: { dependencyTypesNot: ['core', 'npm', 'npm-dev'], pathNot: [from, ...allowed, 'node_modules'] },
 })
 
-/** Returns the paths of a room of the engine. The samples and the template are applications. */
+/** Returns the paths of a line of `rooms`. The samples and the template are applications. */
 const placeOf = (room) =>
-  `^engine/${room.endsWith('.ts') ? `${room.replace('.', '\\.')}$` : `${room}/(?!create/(samples|template)/)`}`
+  `^engine/${room.endsWith('.ts') ? `${room.replace('.', '\\.')}$` : `${room}/(?!create/(samples|template)/|define-app/)`}`
 
 module.exports = {
   forbidden: [

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 // and an arrow leads from a room to a room that it imports. Fails if the map misses a room, if a room imports a room that the map
 // names earlier, or if a limit is exceeded.
 
-const LIMITS = { rooms: 31, floors: 12, 'files in one folder': 20, 'lines in one file': 250 }
+const LIMITS = { rooms: 30, floors: 12, 'files in one folder': 20, 'lines in one file': 250 }
 
 /** A line of the map. */
 const MAP = /^- `([^`]+)`: /gm

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { contract } from '../contract/index.ts'
 import { appContract } from '../engine/contract/app-contract.ts'
 import { metaOf } from '../engine/contract/meta.ts'
-import { findMistakes } from '../engine/define-app/define-app.ts'
+import { findMistakes } from '../engine/start/define-app/define-app.ts'
 import { app } from '../src/app.ts'
 
 test('finds no mistake in the service', () => {

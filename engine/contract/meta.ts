@@ -187,7 +187,7 @@ export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~or
 
 /**
  * Returns whether a procedure changes data: by its method, which is POST unless the route names another one. defineApp
- * refuses declarations that contradict the method (engine/define-app/mistakes/procedures.ts).
+ * refuses declarations that contradict the method (engine/start/define-app/mistakes/procedures.ts).
  */
 export const isChange = ({ '~orpc': { route } }: { '~orpc': { route: Route } }) =>
   route.method !== 'GET' && route.method !== 'HEAD'

@@ -19,7 +19,7 @@ import type { Settings } from '../settings/settings.ts'
 import { createLog } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { refuseUndeclaredOutputs } from '../define-app/declared.ts'
+import { refuseUndeclaredOutputs } from './define-app/declared.ts'
 
 export interface OpenServices extends Services, Omit<Connection, 'db'> {
   auth: Auth

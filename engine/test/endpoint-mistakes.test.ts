@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { endpoint } from '../app/endpoint.ts'
-import { ENGINE_PATHS } from '../define-app/mistakes/endpoints.ts'
+import { ENGINE_PATHS } from '../start/define-app/mistakes/endpoints.ts'
 import { createAuthEndpoints } from '../http/endpoints/better-auth.ts'
 import { createHealthEndpoints } from '../http/endpoints/health.ts'
 import { createOAuthEndpoints } from '../http/endpoints/oauth.ts'

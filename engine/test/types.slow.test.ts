@@ -7,7 +7,7 @@ import * as z from 'zod'
 
 import { createDocument } from '../openapi/document.ts'
 import { toJsonValue } from '../values/output.ts'
-import { mistakesOfTypes, refusals } from '../define-app/mistakes/types.ts'
+import { mistakesOfTypes, refusals } from '../start/define-app/mistakes/types.ts'
 import { alwaysAccepted, type Place, places, type TypeCase, types } from './fixtures/types.ts'
 import { app, cellName, contract, contractOf, isAccepted, parsedValue } from './fixtures/types-app.ts'
 import { listRefusedTools } from '../dev/testing/laws/tools.ts'

@@ -12,7 +12,7 @@ import { sessions } from '../../engine/db/accounts/sessions.ts'
 import { tasks } from '../../db/tasks.ts'
 import { createContext } from '../../engine/guard/authentication.ts'
 import { compile } from '../../engine/http/protocols/compile.ts'
-import { withCheckedOutput } from '../../engine/define-app/declared.ts'
+import { withCheckedOutput } from '../../engine/start/define-app/declared.ts'
 import type { HandlerParts, RunCall, WireFormat } from '../../engine/http/server/handler.ts'
 import { type Service, startService } from '../fixtures/service.ts'
 

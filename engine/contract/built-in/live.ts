@@ -69,7 +69,7 @@ export type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } 
 const isOfParent = (topic: Topic): topic is TopicOfParent =>
   topic.of !== undefined && topic.input !== undefined
 
-/** The schema of the field that names the parent. A wrong name is a mistake of the declaration: engine/define-app/mistakes/topics.ts. */
+/** The schema of the field that names the parent. A wrong name is a mistake of the declaration: engine/start/define-app/mistakes/topics.ts. */
 const parentField = ({ input, of }: TopicOfParent): z.ZodType => {
   const field: unknown = input instanceof z.ZodObject ? input.shape[of] : undefined
   return field instanceof z.ZodType ? field : z.unknown()

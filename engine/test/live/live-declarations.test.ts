@@ -14,7 +14,7 @@ import {
   topic,
 } from 'tallystick-contract'
 
-import { mistakesOfTopics } from '../../define-app/mistakes/topics.ts'
+import { mistakesOfTopics } from '../../start/define-app/mistakes/topics.ts'
 import type { contract } from '../help-desk/contract.ts'
 
 const state = z.object({ titles: z.array(z.string()) })

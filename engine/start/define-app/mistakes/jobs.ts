@@ -1,5 +1,5 @@
-import type { Jobs } from '../../app/job.ts'
-import { MAIL_QUEUE } from '../../db/jobs/tables.ts'
+import type { Jobs } from '../../../app/job.ts'
+import { MAIL_QUEUE } from '../../../db/jobs/tables.ts'
 
 /** The name of a job becomes the name of a queue, and part of the names of metrics and commands. */
 const NAME = /^[a-z][A-Za-z0-9]{0,49}$/

@@ -6,7 +6,7 @@ import {
   setHiddenRouterContract,
 } from '@orpc/server'
 
-import type { Resource } from '../app/resource.ts'
+import type { Resource } from '../../app/resource.ts'
 
 type MapProcedure = (procedure: AnyProcedure) => AnyProcedure
 

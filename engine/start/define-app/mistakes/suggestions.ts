@@ -1,4 +1,4 @@
-import { findSimilarNames } from '../../values/similar-names.ts'
+import { findSimilarNames } from '../../../values/similar-names.ts'
 
 /** Returns `; did you mean loans?` if a known name resembles a name. Returns an empty text otherwise. */
 export function suggest(name: string, known: Iterable<string>) {

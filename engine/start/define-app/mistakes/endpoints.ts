@@ -1,8 +1,8 @@
 import { MAX_BYTES } from 'tallystick-contract/internal'
 
-import type { Endpoint, Endpoints } from '../../app/endpoint.ts'
-import { isMediaType } from '../../app/media-types.ts'
-import { hidesPath, isSamePlace, isWithin, parametersOf, PATH } from '../../app/paths.ts'
+import type { Endpoint, Endpoints } from '../../../app/endpoint.ts'
+import { isMediaType } from '../../../app/media-types.ts'
+import { hidesPath, isSamePlace, isWithin, parametersOf, PATH } from '../../../app/paths.ts'
 import type { Declared } from './procedures.ts'
 
 /** The paths of the engine. Endpoints cannot have them, or a path below them. */

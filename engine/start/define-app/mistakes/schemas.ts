@@ -1,6 +1,6 @@
 import type { AnyContractRouter } from '@orpc/contract'
 
-import { listNamedSchemas } from '../../openapi/named-schemas.ts'
+import { listNamedSchemas } from '../../../openapi/named-schemas.ts'
 
 /** Two schemas with one name would be one component of the OpenAPI document, so that one of them would be missing. */
 export function mistakesOfSchemas(contract: AnyContractRouter) {

@@ -1,9 +1,9 @@
 import type { AnyProcedure } from '@orpc/server'
 import { actionsOf, isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract/internal'
 
-import { concernsItem, fieldSchemaOf } from '../../guard/permissions.ts'
-import type { Items } from '../../call/items.ts'
-import type { Resource, Resources } from '../../app/resource.ts'
+import { concernsItem, fieldSchemaOf } from '../../../guard/permissions.ts'
+import type { Items } from '../../../call/items.ts'
+import type { Resource, Resources } from '../../../app/resource.ts'
 import { suggest } from './suggestions.ts'
 
 /** A procedure with the resource that it belongs to. */

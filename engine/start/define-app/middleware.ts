@@ -1,7 +1,7 @@
 import { type AnyProcedure, Procedure } from '@orpc/server'
 
-import type { AppMiddleware } from '../app/hooks.ts'
-import type { Resource } from '../app/resource.ts'
+import type { AppMiddleware } from '../../app/hooks.ts'
+import type { Resource } from '../../app/resource.ts'
 import { mapProcedures } from './map-procedures.ts'
 
 /** Returns the function that adds middlewares to each procedure of a resource. */

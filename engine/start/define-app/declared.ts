@@ -3,8 +3,8 @@ import { type AnyProcedure, Procedure } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import type { SchemaIssue } from 'tallystick-contract/internal'
 
-import type { App } from '../app/resource.ts'
-import { isTransform, isZod, schemasOf, someSchema } from '../values/schema.ts'
+import type { App } from '../../app/resource.ts'
+import { isTransform, isZod, schemasOf, someSchema } from '../../values/schema.ts'
 import { mapProcedures, mapRouter, mapValues } from './map-procedures.ts'
 
 /**

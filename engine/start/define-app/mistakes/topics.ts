@@ -1,8 +1,8 @@
 import { metaOf, type Topic } from 'tallystick-contract/internal'
 import { z } from 'zod'
 
-import type { Resource } from '../../app/resource.ts'
-import { isZod, partsOf, type Schema, schemasOf, typesOf } from '../../values/schema.ts'
+import type { Resource } from '../../../app/resource.ts'
+import { isZod, partsOf, type Schema, schemasOf, typesOf } from '../../../values/schema.ts'
 import { type Declared, isDefined } from './procedures.ts'
 import { suggest } from './suggestions.ts'
 

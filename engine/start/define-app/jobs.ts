@@ -1,9 +1,9 @@
-import type { Jobs } from '../app/job.ts'
-import { hasMails, type MailTemplates } from '../app/mail-template.ts'
-import type { PersonalData } from '../db/accounts/personal-data.ts'
-import { selectWith } from '../db/accounts/personal-data.ts'
-import { listOf, removeOf } from '../db/jobs/queries.ts'
-import { toUnixSeconds } from '../values/unix-time.ts'
+import type { Jobs } from '../../app/job.ts'
+import { hasMails, type MailTemplates } from '../../app/mail-template.ts'
+import type { PersonalData } from '../../db/accounts/personal-data.ts'
+import { selectWith } from '../../db/accounts/personal-data.ts'
+import { listOf, removeOf } from '../../db/jobs/queries.ts'
+import { toUnixSeconds } from '../../values/unix-time.ts'
 
 /**
  * The export of an account lists the jobs that name the account, and the deletion removes these jobs and the e-mails to its address, in

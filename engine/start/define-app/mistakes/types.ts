@@ -19,7 +19,7 @@ import {
   type Schema,
   someSchema,
   typesOf,
-} from '../../values/schema.ts'
+} from '../../../values/schema.ts'
 
 /** Where a value is in a call. Parameters of a path and of a query are texts; a body, a tool and an output are JSON. */
 type Place = 'path' | 'query' | 'body' | 'output'

@@ -1,7 +1,7 @@
 import { limitsOf, metaOf, type RateLimit } from 'tallystick-contract/internal'
 
-import type { Endpoints } from '../../app/endpoint.ts'
-import { mailLimits, rateLimits } from '../../app/rate-limits.ts'
+import type { Endpoints } from '../../../app/endpoint.ts'
+import { mailLimits, rateLimits } from '../../../app/rate-limits.ts'
 import type { Declared } from './procedures.ts'
 
 /** Two rate limits with one name would share their count. */

@@ -1,5 +1,5 @@
-import { isLoopback } from '../../settings/loopback.ts'
-import { declaredProviders, type SignIn } from '../../app/sign-in.ts'
+import { isLoopback } from '../../../settings/loopback.ts'
+import { declaredProviders, type SignIn } from '../../../app/sign-in.ts'
 
 const ID = /^[a-z][a-z0-9-]{0,30}$/
 
