@@ -10,20 +10,23 @@ import { definitionOf, isPreprocessed, isZod, partsOf, type Schema, typesOf } fr
 // JSON, only the types that JSON lacks are converted: the text "2" is no number in a body. A value that does not fit is
 // returned unchanged, so that the validation refuses the value.
 
-/** How the parts of a value arrive. */
+/** Where a value is in a request. */
 interface Place {
+  /** Whether numbers, booleans and times arrive as text. */
   isText: boolean
   /** The properties that arrive as text although the others do not: the parameters of a path. */
-  texts: readonly string[]
+  textProperties: readonly string[]
 }
 
-/** A part of a path or query. A whole query has another place, because the whole is neither absent nor a list. */
-const TEXT: Place = { isText: true, texts: [] }
-const JSON_VALUE: Place = { isText: false, texts: [] }
+/** A parameter of a path or query, or a part of one. */
+const PARAMETER: Place = { isText: true, textProperties: [] }
+/** A whole query, which unlike a parameter is never absent, and never a list. */
+const QUERY: Place = { isText: true, textProperties: [] }
+const JSON_VALUE: Place = { isText: false, textProperties: [] }
 
 /** Creates the decoder of an input in JSON. Undefined if nothing must be converted. */
 export const createJsonDecoder = (schema: AnySchema | undefined) =>
-  isZod(schema) ? decoderOf(schema, JSON_VALUE, new Map()) : undefined
+  isZod(schema) ? findDecoder(schema, JSON_VALUE, new Map()) : undefined
 
 /** Creates the decoder of an input over REST: parameters of the path, and the query or the body. */
 export function createRestDecoder(
@@ -31,30 +34,30 @@ export function createRestDecoder(
   { method, path, inputStructure }: Route,
 ): Decode | undefined {
   if (!isZod(schema)) return undefined
-  const place =
-    inputStructure === 'detailed'
-      ? { isText: false, texts: ['params', 'query', 'headers'] }
-      : { isText: method === 'GET', texts: (getDynamicParams(path) ?? []).map(({ name }) => name) }
-  return decoderOf(schema, place, new Map())
+  if (inputStructure === 'detailed')
+    return findDecoder(schema, { isText: false, textProperties: ['params', 'query', 'headers'] }, new Map())
+  const textProperties = (getDynamicParams(path) ?? []).map(({ name }) => name)
+  return findDecoder(schema, method === 'GET' ? QUERY : { isText: false, textProperties }, new Map())
 }
 
-/** The decoders that are being created, because a schema can contain itself. */
-type Known = Map<Place, Map<Schema, { decode?: Decode | undefined }>>
+/** The decoders of one input. A decoder is undefined while it is created: a schema can contain itself. */
+type Decoders = Map<Place, Map<Schema, { decode: Decode | undefined }>>
 
-function decoderOf(schema: Schema, place: Place, known: Known): Decode | undefined {
+/** Finds or creates the decoder of a schema. Undefined if nothing must be converted. */
+function findDecoder(schema: Schema, place: Place, decoders: Decoders): Decode | undefined {
   if (!isDecoded(schema, place)) return undefined
-  const decoders = known.get(place) ?? new Map<Schema, { decode?: Decode | undefined }>()
-  known.set(place, decoders)
-  const found = decoders.get(schema)
-  if (found) return (value) => found.decode?.(value) ?? value
-  const entry: { decode?: Decode | undefined } = {}
-  decoders.set(schema, entry)
-  entry.decode = createDecoder(schema, place, known)
+  const ofPlace = decoders.get(place) ?? new Map<Schema, { decode: Decode | undefined }>()
+  decoders.set(place, ofPlace)
+  const found = ofPlace.get(schema)
+  if (found) return (value) => apply(found.decode, value)
+  const entry: { decode: Decode | undefined } = { decode: undefined }
+  ofPlace.set(schema, entry)
+  entry.decode = createDecoder(schema, place, decoders)
   return entry.decode
 }
 
-/** The types with an empty value, which a query cannot express: without a value, the empty one is meant. */
-const ABSENT = ['array', 'tuple', 'object', 'record', 'nullable', 'null']
+/** The types whose empty value (`[]`, `{}` or null) a query cannot express. See `emptyValueOf`. */
+const TYPES_WITH_EMPTY_VALUE = ['array', 'tuple', 'object', 'record', 'nullable', 'null']
 
 /** Returns whether a schema, or a schema inside it, converts values. Searches a schema that contains itself once. */
 function isDecoded(schema: Schema, place: Place, seen = new Map<Place, Set<Schema>>()): boolean {
@@ -62,11 +65,12 @@ function isDecoded(schema: Schema, place: Place, seen = new Map<Place, Set<Schem
   seen.set(place, schemas)
   if (schemas.has(schema)) return false
   schemas.add(schema)
-  const def = definitionOf(schema)
+  const { type } = definitionOf(schema)
   // The function of `z.preprocess` receives the value as the protocol sends it.
   if (isPreprocessed(schema)) return false
   return (
-    ['set', 'map', ...(place === TEXT ? ABSENT : [])].includes(def.type) ||
+    ['set', 'map'].includes(type) ||
+    (place === PARAMETER && TYPES_WITH_EMPTY_VALUE.includes(type)) ||
     leafDecoder(schema, place.isText) !== undefined ||
     partsOf(schema, 'input').some((part) =>
       isDecoded(part.schema, part.name === undefined ? place : placeIn(place, part.name), seen),
@@ -74,56 +78,60 @@ function isDecoded(schema: Schema, place: Place, seen = new Map<Place, Set<Schem
   )
 }
 
-const placeIn = ({ isText, texts }: Place, name: string) =>
-  isText || texts.includes(name) ? TEXT : JSON_VALUE
+/** Returns the place of a property, or of the items (`*`). */
+const placeIn = ({ isText, textProperties }: Place, name: string) =>
+  isText || textProperties.includes(name) ? PARAMETER : JSON_VALUE
 
-function createDecoder(schema: Schema, place: Place, known: Known): Decode | undefined {
+function createDecoder(schema: Schema, place: Place, decoders: Decoders): Decode | undefined {
   const def = definitionOf(schema)
-  const same = (part: Schema) => decoderOf(part, place, known)
-  const inside = (part: Schema) => decoderOf(part, placeIn(place, '*'), known)
+  /** The decoder of a schema for the same value, for example of an option of a union. */
+  const wholeDecoder = (other: Schema) => findDecoder(other, place, decoders)
+  const itemDecoder = (item: Schema) => findDecoder(item, placeIn(place, '*'), decoders)
   switch (def.type) {
     case 'object':
-      return objectDecoder(def, place, known)
+      return objectDecoder(def, place, decoders)
     case 'record':
-      return recordDecoder(inside(def.valueType))
+      return recordDecoder(itemDecoder(def.valueType))
     case 'array':
-      return listDecoder(() => inside(def.element), place.isText, place.isText && hasPlainItems(def.element))
-    case 'tuple':
-      return listDecoder((index) => {
-        const item = def.items[index] ?? def.rest
-        return item ? inside(item) : undefined
-      }, place.isText)
+      return listDecoder(itemDecoder(def.element), place, def.element)
+    case 'tuple': {
+      const ofItems = def.items.map(itemDecoder)
+      const ofRest = def.rest ? itemDecoder(def.rest) : undefined
+      return tupleDecoder((index) => (index < ofItems.length ? ofItems[index] : ofRest), place)
+    }
     case 'set': {
-      const decode = listDecoder(
-        () => inside(def.valueType),
-        place.isText,
-        place.isText && hasPlainItems(def.valueType),
-      )
+      const decode = listDecoder(itemDecoder(def.valueType), place, def.valueType)
       return (value) => toSet(decode(value))
     }
     case 'map': {
-      const decoders = [inside(def.keyType), inside(def.valueType)]
-      const pair = listDecoder((index) => decoders[index], place.isText)
-      const decode = listDecoder(() => pair, place.isText)
+      const ofPair = [itemDecoder(def.keyType), itemDecoder(def.valueType)]
+      const decodePair = tupleDecoder((index) => ofPair[index], place)
+      const decode = tupleDecoder(() => decodePair, place)
       return (value) => toMap(decode(value))
     }
     case 'union':
-      return unionDecoder(def.options, 'discriminator' in def ? String(def.discriminator) : undefined, same)
+      return unionDecoder(
+        def.options.map((option) => ({ schema: option, decode: wholeDecoder(option) })),
+        'discriminator' in def ? String(def.discriminator) : undefined,
+      )
     case 'intersection': {
-      const [left, right] = [same(def.left), same(def.right)]
+      const [left, right] = [wholeDecoder(def.left), wholeDecoder(def.right)]
       return (value) => apply(right, apply(left, value))
     }
     default: {
       const [part] = partsOf(schema, 'input')
-      return part ? same(part.schema) : leafDecoder(schema, place.isText)
+      return part ? wholeDecoder(part.schema) : leafDecoder(schema, place.isText)
     }
   }
 }
 
 const apply = (decode: Decode | undefined, value: unknown) => (decode ? decode(value) : value)
 
-/** A query cannot contain an empty list or null: the absent value of a required part is the empty one. */
-function absentOf(schema: Schema): unknown {
+/**
+ * Returns the value of an absent parameter. A query cannot express an empty list, an empty object or null. Therefore, a parameter
+ * that is absent but required has this value. Undefined if the parameter is optional, or if its type has no empty value.
+ */
+function emptyValueOf(schema: Schema): unknown {
   const types = typesOf(schema, 'input')
   if (isPreprocessed(schema) || schema._zod.optin === 'optional' || types.has('undefined')) return undefined
   if (types.has('null')) return null
@@ -132,84 +140,94 @@ function absentOf(schema: Schema): unknown {
   return { array: [], set: [], map: [], tuple: [], object: {}, record: {} }[type]
 }
 
-function objectDecoder({ shape, catchall }: z.core.$ZodObjectDef, place: Place, known: Known): Decode {
-  const members = Object.entries(shape).map(([name, schema]) => {
-    const inner = placeIn(place, name)
+function objectDecoder({ shape, catchall }: z.core.$ZodObjectDef, place: Place, decoders: Decoders): Decode {
+  const properties = Object.entries(shape).map(([name, schema]) => ({
+    name,
+    decode: findDecoder(schema, placeIn(place, name), decoders),
     // A parameter of a path is never absent.
-    return {
-      name,
-      decode: decoderOf(schema, inner, known),
-      absent: place.isText ? absentOf(schema) : undefined,
-    }
-  })
-  const others = catchall && decoderOf(catchall, placeIn(place, '*'), known)
+    whenAbsent: place.isText ? emptyValueOf(schema) : undefined,
+  }))
+  const decodeOther = catchall && findDecoder(catchall, placeIn(place, '*'), decoders)
   return (value) => {
-    const given = place === TEXT ? withoutIndices(value) : value
-    if (!isObject(given)) return value
-    const changes = members.flatMap(({ name, decode, absent }) => {
-      const raw = Object.hasOwn(given, name) ? given[name] : absent
+    const object = place === PARAMETER ? listToObject(value) : value
+    if (!isObject(object)) return value
+    const changed = properties.flatMap(({ name, decode, whenAbsent }) => {
+      const raw = Object.hasOwn(object, name) ? object[name] : whenAbsent
       const decoded = raw === undefined ? undefined : apply(decode, raw)
-      return decoded === given[name] ? [] : [[name, decoded] as const]
+      return decoded === object[name] ? [] : [[name, decoded] as const]
     })
-    const rest = others
-      ? Object.entries(given).flatMap(([name, part]) =>
-          Object.hasOwn(shape, name) ? [] : [[name, others(part)] as const],
+    const others = decodeOther
+      ? Object.entries(object).flatMap(([name, raw]) =>
+          Object.hasOwn(shape, name) ? [] : [[name, decodeOther(raw)] as const],
         )
       : []
-    return changes.length + rest.length > 0
-      ? { ...given, ...Object.fromEntries([...changes, ...rest]) }
-      : given
+    return changed.length + others.length > 0
+      ? { ...object, ...Object.fromEntries([...changed, ...others]) }
+      : object
   }
 }
-
-/** The codec of REST reads an object with the names 0 and 1 as a list. */
-const withoutIndices = (value: unknown) =>
-  Array.isArray(value) ? Object.fromEntries(Object.entries(value as unknown[])) : value
 
 const recordDecoder =
   (decode: Decode | undefined): Decode =>
   (value) => {
-    const given = withoutIndices(value)
-    return isObject(given)
-      ? Object.fromEntries(Object.entries(given).map(([name, part]) => [name, apply(decode, part)]))
+    const object = listToObject(value)
+    return isObject(object)
+      ? Object.fromEntries(Object.entries(object).map(([name, raw]) => [name, apply(decode, raw)]))
       : value
   }
 
-/** In a query, one value is a list with this value, or several values with commas if no item can contain a comma. */
-const listDecoder =
-  (decoderAt: (index: number) => Decode | undefined, isText: boolean, hasCommas = false): Decode =>
-  (value) => {
+/** Returns a list as an object: the codec of REST reads an object with the names 0 and 1 as a list. */
+const listToObject = (value: unknown) =>
+  Array.isArray(value) ? Object.fromEntries(Object.entries(value as unknown[])) : value
+
+/**
+ * Decodes lists. In a query, a text is a list too: of several items between commas if no item can contain a comma, otherwise of one
+ * item.
+ */
+function listDecoder(decodeItem: Decode | undefined, { isText }: Place, item: Schema): Decode {
+  const hasCommas = isText && hasPlainItems(item)
+  return (value) => {
     const list = isText && typeof value === 'string' ? (hasCommas ? value.split(',') : [value]) : value
-    return Array.isArray(list) ? list.map((item: unknown, index) => apply(decoderAt(index), item)) : value
+    return Array.isArray(list) ? list.map((raw: unknown) => apply(decodeItem, raw)) : value
+  }
+}
+
+/** Decodes lists whose items have different decoders. In a query, a text is a list with one item. */
+const tupleDecoder =
+  (decoderAt: (index: number) => Decode | undefined, { isText }: Place): Decode =>
+  (value) => {
+    const list = isText && typeof value === 'string' ? [value] : value
+    return Array.isArray(list) ? list.map((raw: unknown, index) => apply(decoderAt(index), raw)) : value
   }
 
-/** The document requires different items, so a list with equal items is refused. */
+/** The OpenAPI document requires different items. A list with equal items stays a list, which the validation refuses. */
 function toSet(list: unknown) {
   const set = Array.isArray(list) ? new Set<unknown>(list) : undefined
   return set && Array.isArray(list) && set.size === list.length ? set : list
 }
 
+/** A list with other items than pairs, or with equal keys, stays a list, which the validation refuses. */
 function toMap(list: unknown) {
   if (!Array.isArray(list) || !list.every((pair) => Array.isArray(pair) && pair.length === 2)) return list
   const map = new Map(list as [unknown, unknown][])
   return map.size === list.length ? map : list
 }
 
+interface UnionOption {
+  schema: Schema
+  decode: Decode | undefined
+}
+
 /**
- * Decodes a value as the first option that accepts the decoded value. Options that convert precede the others: in a union of
- * numbers and texts, the text 7 of a query is the number 7.
+ * Decodes a value as the option that the discriminator names, otherwise as the first option that accepts the decoded value.
+ * Options that convert precede the others: in a union of numbers and texts, the text 7 of a query is the number 7.
  */
-function unionDecoder(
-  options: readonly Schema[],
-  discriminator: string | undefined,
-  decoderOfOption: (option: Schema) => Decode | undefined,
-): Decode {
-  const all = options.map((schema) => ({ schema, decode: decoderOfOption(schema) }))
-  const ordered = [...all.filter(({ decode }) => decode), ...all.filter(({ decode }) => !decode)]
+function unionDecoder(options: readonly UnionOption[], discriminator: string | undefined): Decode {
+  const ordered = [...options.filter(({ decode }) => decode), ...options.filter(({ decode }) => !decode)]
   return (value) => {
     const named =
       discriminator !== undefined && isObject(value)
-        ? all.find(({ schema }) =>
+        ? options.find(({ schema }) =>
             schema._zod.propValues?.[discriminator]?.has(value[discriminator] as never),
           )
         : undefined
@@ -222,7 +240,7 @@ function unionDecoder(
   }
 }
 
-/** A schema with asynchronous checks throws an error, and then counts as valid. */
+/** Returns whether a schema accepts a value. Schemas with asynchronous checks throw here: their values count as valid. */
 function isValid(schema: Schema, value: unknown) {
   try {
     return z.core.safeParse(schema, value).success
