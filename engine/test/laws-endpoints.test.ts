@@ -6,7 +6,7 @@ import {
   defineLawsOfEndpoints,
   listAccepting,
   listRefusing,
-  refusals,
+  refusedCallers,
 } from '../dev/testing/laws/endpoints.ts'
 import { start } from '../dev/testing/laws/running.ts'
 import { createWorlds } from '../dev/testing/laws/worlds.ts'
@@ -59,7 +59,7 @@ describe('the laws of endpoints', () => {
     })
     onTestFinished(broken.running.close)
     const found: Record<string, string[]> = {}
-    for (const [name, refusal] of Object.entries(refusals))
+    for (const [name, refusal] of Object.entries(refusedCallers))
       found[name] = await listAccepting(broken.worlds, declared, refusal)
 
     expect(found).toEqual({

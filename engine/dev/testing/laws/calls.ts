@@ -67,16 +67,16 @@ export const recordOutputs = (client: object, outputs: unknown[]) =>
   })
 
 /** An error that a caller received, and the input of the call, as JSON. */
-export interface Refusal {
+export interface ReceivedError {
   input: string
   error: string
 }
 
 /** Returns a client that records the errors of all calls. */
-export const recordRefusals = (client: object, refusals: Refusal[]) =>
+export const recordErrors = (client: object, errors: ReceivedError[]) =>
   aroundCalls(client, (procedure, input) =>
     procedure().catch((error: unknown) => {
-      refusals.push({ input: JSON.stringify(toPlain(input) ?? null), error: JSON.stringify(toAnswer(error)) })
+      errors.push({ input: JSON.stringify(toPlain(input) ?? null), error: JSON.stringify(toAnswer(error)) })
       throw error
     }),
   )

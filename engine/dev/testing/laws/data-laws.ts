@@ -13,7 +13,7 @@ import {
 import {
   listDependencies,
   listEffectsOfAda,
-  listKnownOfEngine,
+  listDependenciesOfEngine,
   listVolatile,
 } from './observed/interference.ts'
 import { lineOfError } from './errors.ts'
@@ -48,15 +48,15 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
   // At the first use, because the worlds exist only after `beforeAll`.
   const getLaw = () => (law ??= createLaw(getWorlds(), cases, connect))
   const own = proceduresOf(app.router).filter(({ name, isStream }) => name in cases.calls && !isStream)
-  const named = (procedures: readonly Declared[]) => procedures.map((each) => [each.name, each] as const)
+  const withNames = (procedures: readonly Declared[]) => procedures.map((each) => [each.name, each] as const)
   const changes = own.filter(({ isChange }) => isChange)
   /** The procedures in which no value of another person could be swapped. */
   const withoutSwaps = new Set(own.map(({ name }) => name))
   /** Whether a value of another person must cause FORBIDDEN, because nothing else in the cases does. */
   const needsForbidden = ({ name, errors, meta }: Declared) =>
     errors.includes('FORBIDDEN') && meta.action && !meta.noImpersonation && !cases.forbidden?.[name]
-  /** Number of the tests that have used exceptions. The last test is skipped if fewer tests ran than exist, by a filter. */
-  let checked = 0
+  /** Number of tests that ran and can use exceptions. With a filter of tests, this number is too small for the last test, which is skipped. */
+  let testsWithExceptions = 0
 
   describe('a procedure', () => {
     test('of the application has a call in `calls`', () => {
@@ -67,7 +67,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
       ).toEqual([])
     })
 
-    test.each(named(own))('%s succeeds for its caller', async (name, { meta }) => {
+    test.each(withNames(own))('%s succeeds for its caller', async (name, { meta }) => {
       const worlds = getWorlds()
       for (const call of callsOf(cases, name)) {
         const { running, fixture, ...scene } = await createScene(worlds, connect)
@@ -80,7 +80,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
       }
     })
 
-    test.each(named(changes.filter(({ meta }) => meta.idempotencyKey)))(
+    test.each(withNames(changes.filter(({ meta }) => meta.idempotencyKey)))(
       '%s runs once for each Idempotency-Key',
       async (name, { meta }) => {
         const { running, fixture, ...scene } = await createScene(getWorlds(), connect)
@@ -92,7 +92,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
       },
     )
 
-    test.each(named(own.filter(({ isList }) => isList)))(
+    test.each(withNames(own.filter(({ isList }) => isList)))(
       '%s has pages of `limit` items, which together are the list',
       async (_, declared) => {
         const [first, ...others] = await readPages(getWorlds(), cases, declared)
@@ -107,7 +107,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
       },
     )
 
-    test.each(named(own))('%s ignores no input', async (_, declared) => {
+    test.each(withNames(own))('%s ignores no input', async (_, declared) => {
       expect(await listIgnoredInputs(getLaw(), declared)).toEqual([])
     })
   })
@@ -120,35 +120,35 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
 
   describe('what a person observes', () => {
     test('differs in two calls with nothing between them only where `volatile` says so', async () => {
-      checked++
+      testsWithExceptions++
 
       expect(await listVolatile(getLaw())).toEqual([])
     })
 
     test('does not depend on the rows of others: the procedures of the engine', async () => {
-      expect(await listKnownOfEngine(getLaw())).toEqual([])
+      expect(await listDependenciesOfEngine(getLaw())).toEqual([])
     })
 
-    test.each(named(own))('does not depend on the rows of others: %s', async (_, declared) => {
-      checked++
+    test.each(withNames(own))('does not depend on the rows of others: %s', async (_, declared) => {
+      testsWithExceptions++
 
       expect(await listDependencies(getLaw(), declared)).toEqual([])
     })
 
-    test.each(named(changes.filter(({ meta }) => !meta.administratorsOnly)))(
+    test.each(withNames(changes.filter(({ meta }) => !meta.administratorsOnly)))(
       'does not depend on changes by others: %s',
       async (_, declared) => {
-        checked++
+        testsWithExceptions++
 
         expect(await listEffectsOfAda(getLaw(), declared)).toEqual([])
       },
     )
 
     describe.each(transports)('%s', (_, connect) => {
-      test.each(named(own))(
+      test.each(withNames(own))(
         'with a value of another person is as with an unknown value: %s',
         async (name, declared) => {
-          checked++
+          testsWithExceptions++
           const { sentences, count, isForbidden } = await checkSwaps(getLaw(), declared, connect)
           if (count > 0) withoutSwaps.delete(name)
 
@@ -161,28 +161,27 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
     test.each(Object.keys(cases.relations ?? {}).map((name) => [name]))(
       'depends on the relation "%s", live, until the end of the relation',
       async (name) => {
-        checked++
+        testsWithExceptions++
 
         expect(await checkRelation(getLaw(), name)).toEqual([])
       },
     )
 
-    test.each(named(changes))('is announced after a change: %s', async (_, declared) => {
+    test.each(withNames(changes))('is announced after a change: %s', async (_, declared) => {
       expect(await listUnannounced(getLaw(), declared)).toEqual([])
     })
 
-    test.each(named(changes))('has another ETag after a change: %s', async (_, declared) => {
+    test.each(withNames(changes))('has another ETag after a change: %s', async (_, declared) => {
       expect(await listUnchangedTags(getLaw(), declared)).toEqual([])
     })
 
     test('needs each exception', ({ skip }) => {
-      // With a filter of tests, an exception can be unused because its test did not run.
       const expected =
         1 +
         own.length * (1 + transports.length) +
         changes.filter(({ meta }) => !meta.administratorsOnly).length +
         Object.keys(cases.relations ?? {}).length
-      skip(checked < expected, 'Needs all laws of this file')
+      skip(testsWithExceptions < expected, 'Needs all laws of this file')
 
       expect(getLaw().exceptions.listUnused(), 'Remove these exceptions').toEqual([])
     })

@@ -47,7 +47,7 @@ async function send(
 }
 
 /** A caller whom an endpoint must refuse. */
-interface Refusal {
+interface RefusedCaller {
   code: string
   /** Whether the endpoint must refuse the caller. By default, each endpoint with access must. */
   applies?: (endpoint: GuardedEndpoint) => boolean
@@ -73,7 +73,7 @@ async function bearerWith({ people }: Scene, granted: Scope) {
 const withCookieOf = ({ cookie }: { cookie: string }) => ({ ...ownPage, cookie })
 
 /** The callers whom the endpoints of every application refuse. */
-export const refusals: Readonly<Record<string, Refusal>> = {
+export const refusedCallers: Readonly<Record<string, RefusedCaller>> = {
   'without credentials': { code: 'UNAUTHORIZED', headers: () => Promise.resolve(ownPage) },
   'whose session was revoked': {
     code: 'UNAUTHORIZED',
@@ -105,7 +105,7 @@ export const refusals: Readonly<Record<string, Refusal>> = {
     headers: ({ bob }) => Promise.resolve(withCookieOf(bob)),
   },
   ...Object.fromEntries(
-    scopes.map((scope): [string, Refusal] => [
+    scopes.map((scope): [string, RefusedCaller] => [
       `with a token that has only the scope ${scope}`,
       {
         code: 'INSUFFICIENT_SCOPE',
@@ -129,7 +129,7 @@ async function prepareCaller(worlds: Worlds, { access: { role } }: GuardedEndpoi
   return scene
 }
 
-/** Lists the endpoints that refuse a caller with the declared role and scope. Other refusals of these endpoints prove nothing. */
+/** Lists the endpoints that refuse a caller with the declared role and scope. Other refusedCallers of these endpoints prove nothing. */
 export async function listRefusing(worlds: Worlds, endpoints: Endpoints) {
   const names: string[] = []
   for (const [name, endpoint] of guardedEndpoints(endpoints)) {
@@ -146,7 +146,7 @@ export async function listRefusing(worlds: Worlds, endpoints: Endpoints) {
 export async function listAccepting(
   worlds: Worlds,
   endpoints: Endpoints,
-  { code, applies = () => true, headers }: Refusal,
+  { code, applies = () => true, headers }: RefusedCaller,
 ) {
   const names: string[] = []
   for (const [name, endpoint] of guardedEndpoints(endpoints).filter(([, each]) => applies(each))) {
@@ -168,7 +168,7 @@ export function defineLawsOfEndpoints(endpoints: Endpoints, getWorlds: () => Wor
       expect(await listRefusing(getWorlds(), endpoints)).toEqual([])
     })
 
-    const needed = Object.entries(refusals).filter(([, { applies }]) =>
+    const needed = Object.entries(refusedCallers).filter(([, { applies }]) =>
       guarded.some(([, endpoint]) => applies?.(endpoint) ?? true),
     )
     test.each(needed)('refuses a caller %s', async (_, refusal) => {

@@ -7,7 +7,7 @@ import { isServer } from 'tallystick/internal/db/connection/open'
 import type { App } from 'tallystick/internal/app/resource'
 import { type AnyCase, type AnyCases, callsOf } from './cases.ts'
 import { callByPath, type Declared, proceduresOf } from './procedures.ts'
-import { recordRefusals, type Refusal, replaceProcedure } from './calls.ts'
+import { type ReceivedError, recordErrors, replaceProcedure } from './calls.ts'
 import type { Connect, Running } from './running.ts'
 import { callerOf, createScene, listSecrets, type Scene, type Worlds } from './worlds.ts'
 
@@ -140,7 +140,7 @@ const casesOfStream = (reader: Declared, own: readonly ErrorCase[]): ErrorCase[]
 
 const STREAM_ERRORS: readonly string[] = ['NOT_FOUND', 'FORBIDDEN']
 
-/** Returns a scene whose clients watch a topic instead of calling the procedure that reads the topic. */
+/** Returns a scene whose clients watch a topic instead of caller the procedure that reads the topic. */
 function watchInstead(scene: Scene, { path, meta: { reads } }: Declared): Scene {
   const watch = (client: Scene['people']['ada']) =>
     replaceProcedure(client, path, () => async (input) => {
@@ -156,17 +156,17 @@ function watchInstead(scene: Scene, { path, meta: { reads } }: Declared): Scene 
   }
 }
 
-/** Causes an error. Returns the error, and the values of Ada in the errors that Bob receives, except values that Bob has sent. */
+/** Causes an error. Returns the error and the secrets of Ada that the errors of Bob show, except secrets that Bob has sent. */
 export async function causeError(worlds: Worlds, connect: Connect, cases: AnyCases, [, provoke]: ErrorCase) {
   const scene = await createScene(worlds, connect)
-  const refusals: Refusal[] = []
-  const bob = recordRefusals(scene.people.bob, refusals) as typeof scene.people.bob
+  const received: ReceivedError[] = []
+  const bob = recordErrors(scene.people.bob, received) as typeof scene.people.bob
   const error = await provoke({ ...scene, people: { ...scene.people, bob } }, cases).then(
     () => undefined,
     (error: unknown) => error,
   )
   const secrets = listSecrets(worlds)
-  const shown = refusals.flatMap(({ input, error }) =>
+  const shown = received.flatMap(({ input, error }) =>
     secrets.filter((secret) => error.includes(secret) && !input.includes(secret)),
   )
   return { error, shown }

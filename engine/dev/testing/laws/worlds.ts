@@ -39,7 +39,7 @@ export interface World {
   start: number
 }
 
-/** What the laws of data need: two orders of the same rows, and people with sessions in both. */
+/** Two databases with the same people and sessions. In `bobFirst`, `prepare` has run for Bob before Ada, in `adaFirst` after Ada. */
 export interface Worlds {
   running: Running
   ada: Person
@@ -53,8 +53,8 @@ type Prepare = (people: object, text: string) => Promise<unknown>
 
 /**
  * Signs in three people, and runs `prepare` for Ada and for Bob in both orders. A law restores one of the results, and then
- * calls procedures. So what Bob observes with and without Ada differs only by Ada: ids and times of Bob's rows are equal.
- * The rows of Ada and Bob have different times, also in seconds.
+ * calls procedures. Restored rows of Bob have the same ids and times with and without Ada, so each difference that Bob observes
+ * comes from Ada. The rows of Ada and Bob have different times, also in seconds.
  */
 export async function createWorlds(
   running: Running,
@@ -128,7 +128,10 @@ export async function waitForSecond() {
   return start
 }
 
-/** For each value of Bob that differs from the value of Ada at the same place in the outputs of `prepare`: the values of Ada. */
+/**
+ * Maps values of Bob to values of Ada: two values are counterparts if they are at the same place in the outputs of `prepare`, and
+ * differ. The keys are those of `keyOfLeaf`.
+ */
 export function findCounterparts({ ada, bob }: World): ReadonlyMap<string, readonly unknown[]> {
   const counterparts = new Map<string, unknown[]>()
   for (const { path, value } of leavesOf(bob.outputs)) {
@@ -137,9 +140,9 @@ export function findCounterparts({ ada, bob }: World): ReadonlyMap<string, reado
     const isLeaf = leavesOf(counterpart).some((leaf) => leaf.path.length === 0)
     if (!isLeaf || typeof counterpart !== typeof value || keyOfLeaf(counterpart) === keyOfLeaf(value))
       continue
-    const known = counterparts.get(keyOfLeaf(value)) ?? []
-    if (!known.includes(counterpart)) known.push(counterpart)
-    counterparts.set(keyOfLeaf(value), known)
+    const ofValue = counterparts.get(keyOfLeaf(value)) ?? []
+    if (!ofValue.includes(counterpart)) ofValue.push(counterpart)
+    counterparts.set(keyOfLeaf(value), ofValue)
   }
   return counterparts
 }

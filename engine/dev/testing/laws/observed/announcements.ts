@@ -8,7 +8,7 @@ import type { Topic } from 'tallystick-contract'
 
 import { sessions } from 'tallystick/internal/db/accounts/sessions'
 import { type Declared, proceduresOf } from '../procedures.ts'
-import { type Calling, type Law, caseCallsOf, run } from './observations.ts'
+import { type CaseCaller, type Law, caseCallsOf, run } from './observations.ts'
 import type { Running } from '../running.ts'
 import { differences, toPlain } from '../values.ts'
 import { callerOf, type Person } from '../worlds.ts'
@@ -36,12 +36,12 @@ export interface Reader {
 }
 
 /** Finds the procedures that read topics. The input of a topic comes from the calls of the cases. */
-export async function findReaders(law: Law, calling: Calling): Promise<Reader[]> {
+export async function findReaders(law: Law, caller: CaseCaller): Promise<Reader[]> {
   const readers: Reader[] = []
   for (const declared of proceduresOf(law.worlds.running.app.router)) {
     const { reads: topic, administratorsOnly } = declared.meta
     if (!topic || administratorsOnly || declared.isStream) continue
-    const input = await findInput(law, calling, declared, topic)
+    const input = await findInput(law, caller, declared, topic)
     // A state of a parent needs the id of the parent.
     if (topic.of === undefined || input !== undefined) readers.push({ topic, declared, input })
   }
@@ -49,10 +49,10 @@ export async function findReaders(law: Law, calling: Calling): Promise<Reader[]>
 }
 
 /** Returns the input of the first call with which a stream can watch a topic. Undefined if there is none. */
-async function findInput(law: Law, calling: Calling, declared: Declared, { input: schema }: Topic) {
+async function findInput(law: Law, caller: CaseCaller, declared: Declared, { input: schema }: Topic) {
   if (!schema) return undefined
   for (const caseCall of caseCallsOf(law.cases, declared)) {
-    const recorded = await run(law, calling, caseCall)
+    const recorded = await run(law, caller, caseCall)
     const parsed = schema.safeParse(recorded.at(-1)?.input ?? {})
     if (parsed.success) return parsed.data
   }
@@ -162,16 +162,16 @@ async function listWithoutRecipients({ live }: Running['services'], change: () =
 export async function listUnannounced(law: Law, declared: Declared) {
   const { worlds, cases } = law
   const { bobFirst } = worlds
-  const calling = { person: callerOf(worlds, declared.meta), fixture: bobFirst.ada.fixture }
+  const caller = { person: callerOf(worlds, declared.meta), fixture: bobFirst.ada.fixture }
   const sentences: string[] = []
   for (const caseCall of caseCallsOf(cases, declared)) {
     await bobFirst.withAda.restore()
-    const readers = await findReaders(law, calling)
+    const readers = await findReaders(law, caller)
     await bobFirst.withAda.restore()
     let withoutRecipients: string[] = []
-    const missing = await listMissingDeliveries(law, calling.person, readers, async () => {
+    const missing = await listMissingDeliveries(law, caller.person, readers, async () => {
       withoutRecipients = await listWithoutRecipients(worlds.running.services, () =>
-        run(law, calling, caseCall),
+        run(law, caller, caseCall),
       )
     })
     sentences.push(

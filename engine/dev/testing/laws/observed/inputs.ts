@@ -120,39 +120,38 @@ const isLiteral = async ({ input: schema }: Declared, input: unknown, { path }: 
 export async function listIgnoredInputs(law: Law, declared: Declared) {
   const { worlds, cases, exceptions } = law
   const { name, isChange, meta } = declared
-  // Ada has rows, and Bob calls: rows of other people are there, as in use.
   const world = worlds.bobFirst
-  const calling = { person: callerOf(worlds, meta), fixture: world.ada.fixture }
+  const caller = { person: callerOf(worlds, meta), fixture: world.ada.fixture }
   const caseCalls = caseCallsOf(cases, declared)
   const sentences: string[] = []
   const inputs: unknown[] = []
 
-  /** Plays from the start, and returns the answers with what the caller observes later. Without the inputs, which differ anyway. */
-  const observePlay = async (caseCall: (typeof caseCalls)[number], change?: Parameters<typeof run>[3]) => {
+  /** Restores the rows, runs a case call, and returns its answers with what the caller observes later. Omits the inputs, which differ anyway. */
+  const runFromStart = async (caseCall: (typeof caseCalls)[number], change?: Parameters<typeof run>[3]) => {
     await world.withAda.restore()
-    const recorded = await run(law, calling, caseCall, change)
-    const later: Observation = isChange && isSuccess(recorded) ? await observe(law, calling) : new Map()
+    const recorded = await run(law, caller, caseCall, change)
+    const later: Observation = isChange && isSuccess(recorded) ? await observe(law, caller) : new Map()
     return new Map([...later, [caseCall.label, recorded.map(({ answer }) => ({ input: undefined, answer }))]])
   }
-  // First the inputs of all case calls, because a value of one case call is another value for the others.
-  const played = []
+  // Records all case calls before the checks, because the input of each is a source of alternatives for the others.
+  const recordings = []
   for (const caseCall of caseCalls) {
     await world.withAda.restore()
-    const recorded = await run(law, calling, caseCall)
-    played.push({ caseCall, recorded })
+    const recorded = await run(law, caller, caseCall)
+    recordings.push({ caseCall, recorded })
     inputs.push(...recorded.map(({ input }) => input))
   }
-  for (const { caseCall, recorded } of played) {
-    const unchanged = await observePlay(caseCall)
-    let repeated: Awaited<ReturnType<typeof observePlay>> | undefined
-    /** Whether another value changes the answer or a later read, or is refused. */
+  for (const { caseCall, recorded } of recordings) {
+    const unchanged = await runFromStart(caseCall)
+    let repeated: Awaited<ReturnType<typeof runFromStart>> | undefined
+    /** Returns whether another value changes the answer or a later read, or is refused. */
     const hasEffect = async (index: number, { path }: Leaf, value: unknown) => {
-      const changed = await observePlay(caseCall, (given, at) =>
+      const changed = await runFromStart(caseCall, (given, at) =>
         at === index ? replaceAt(given, path, value) : given,
       )
       if (!isSuccess(changed.get(caseCall.label) ?? [])) return true
-      // What differs without a change differs by chance, for example a new id.
-      repeated ??= await observePlay(caseCall)
+      // A second run with the same input shows what differs by chance, for example a new id.
+      repeated ??= await runFromStart(caseCall)
       const byChance = compareObservations(unchanged, repeated, world.start)
       return compareObservations(unchanged, changed, world.start).some(
         (difference) =>

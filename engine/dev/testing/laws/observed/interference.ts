@@ -3,7 +3,7 @@
 // - A case call is one function of the cases, which can call the procedure several times.
 // - In the world `bobFirst`, Bob has created his rows before Ada, in `adaFirst` after Ada: an id or an order can show who was first.
 //   Each world has the states `withAda` and `withoutAda`.
-// - A known difference is one that a read shows before the case call: it is reported once, not for each case call.
+// - The baseline of a world is what the reads show differently before the case call. It is reported once, not for each case call.
 
 import type { Declared } from '../procedures.ts'
 import {
@@ -19,14 +19,22 @@ import {
   run,
   withoutExceptions,
 } from './observations.ts'
-import { adaIn, bobIn, compareRuns, findKnown, runAndObserve, toSentences, withoutKnown } from './runs.ts'
+import {
+  adaIn,
+  bobIn,
+  compareRuns,
+  findBaseline,
+  runAndObserve,
+  toSentences,
+  withoutBaseline,
+} from './runs.ts'
 import { leavesOf, toPattern } from '../values.ts'
 import type { World } from '../worlds.ts'
 
 /** Lists how the reads of the engine depend on the rows of Ada. */
-export async function listKnownOfEngine(law: Law) {
+export async function listDependenciesOfEngine(law: Law) {
   const { bobFirst, adaFirst } = law.worlds
-  const found = [...(await findKnown(law, bobFirst)), ...(await findKnown(law, adaFirst))]
+  const found = [...(await findBaseline(law, bobFirst)), ...(await findBaseline(law, adaFirst))]
   return toSentences(
     'With the rows of Ada, ',
     // The cases call the procedures of the application. The other reads are of the engine.
@@ -51,9 +59,9 @@ export async function listDependencies(law: Law, declared: Declared) {
         return runAndObserve(law, bobIn(law, world), caseCall)
       }
       const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
-      const unknown = withoutKnown(found, await findKnown(law, world), caseCall)
+      const unexpected = withoutBaseline(found, await findBaseline(law, world), caseCall)
       sentences.push(
-        ...toSentences(contextOf(declared, caseCall), withoutExceptions(law, unknown)),
+        ...toSentences(contextOf(declared, caseCall), withoutExceptions(law, unexpected)),
         // Also in the state without Ada: a value that the process has kept in its memory is in both answers, which are then equal.
         ...[before, after].flatMap((observed) => listIdentities(law, world, caseCall, observed)),
       )
@@ -107,7 +115,7 @@ export async function listVolatile(law: Law) {
   const world = law.worlds.bobFirst
   await world.withAda.restore()
   const first = await observe(law, bobIn(law, world))
-  // Because the export of an account adds an entry to the next export.
+  // The export of an account adds an entry to the audit trail, which the next export contains.
   await world.withAda.restore()
   const second = await observe(law, bobIn(law, world))
   // No time is ignored: even the time of a call must not be in an answer, unless an exception names it.

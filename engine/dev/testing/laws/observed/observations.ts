@@ -63,8 +63,8 @@ export interface Law {
   exceptions: UsedExceptions
   /** How people call, if a law does not name another transport. */
   connect: Connect
-  /** For each order of the rows, what Bob observes differently with Ada. */
-  known: Map<World, readonly Found[]>
+  /** For each world, what Bob observes differently with the rows of Ada, before any call. */
+  baselines: Map<World, readonly AnswerDifference[]>
   /** What each person observes in the restored rows, before any call. */
   untouched: Map<Person, Observation>
 }
@@ -74,7 +74,7 @@ export const createLaw = (worlds: Worlds, cases: AnyCases, connect: Connect): La
   cases,
   connect,
   exceptions: createExceptions(cases),
-  known: new Map(),
+  baselines: new Map(),
   untouched: new Map(),
 })
 
@@ -90,8 +90,8 @@ export function listReads({ worlds: { running }, cases }: Law): CaseCall[] {
   })
 }
 
-/** Who calls, with which fixture, over which transport. */
-export interface Calling {
+/** The person who calls, the rows of the person (`fixture`), and the transport. */
+export interface CaseCaller {
   person: Person
   fixture: unknown
   connect?: Connect
@@ -102,7 +102,7 @@ const unchanged: ChangeInput = (input) => input
 /** Runs a call of the cases for a person. */
 export async function run(
   { worlds: { running }, ...law }: Law,
-  { person, fixture, connect = law.connect }: Calling,
+  { person, fixture, connect = law.connect }: CaseCaller,
   { declared, call, change: changeOfCase = unchanged }: CaseCall,
   change: ChangeInput = unchanged,
 ) {
@@ -117,23 +117,23 @@ export async function run(
 }
 
 /** Calls reads, by default all. */
-export async function observe(law: Law, calling: Calling, reads = listReads(law)): Promise<Observation> {
-  const answers = await Promise.all(reads.map((read) => run(law, calling, read)))
+export async function observe(law: Law, caller: CaseCaller, reads = listReads(law)): Promise<Observation> {
+  const answers = await Promise.all(reads.map((read) => run(law, caller, read)))
   return new Map(reads.map(({ label }, index) => [label, answers[index] ?? []]))
 }
 
 /** Returns the entry of `untouched`. Observes at the first use. */
-export async function observeUntouched(law: Law, calling: Calling) {
-  const cached = law.untouched.get(calling.person)
+export async function observeUntouched(law: Law, caller: CaseCaller) {
+  const cached = law.untouched.get(caller.person)
   if (cached) return cached
   await law.worlds.bobFirst.withAda.restore()
-  const observed = await observe(law, calling)
-  law.untouched.set(calling.person, observed)
+  const observed = await observe(law, caller)
+  law.untouched.set(caller.person, observed)
   return observed
 }
 
 /** A difference of two answers of a procedure. The path begins in the body of the answer. */
-export interface Found {
+export interface AnswerDifference {
   label: string
   path: string
   description: string
@@ -146,7 +146,7 @@ function compare(
   first: readonly ObservedCall[],
   second: readonly ObservedCall[],
   start: number,
-): Found[] {
+): AnswerDifference[] {
   const mask = (recorded: readonly ObservedCall[]) => recorded.map(({ answer }) => maskTimes(answer, start))
   return differences(mask(first), mask(second)).map(({ path, ...difference }) => ({
     ...difference,
@@ -163,7 +163,7 @@ export const compareObservations = (first: Observation, second: Observation, sta
 export const nameOf = ({ label }: { label: string }) => label.split(' ', 1)[0] ?? ''
 
 /** Removes the differences that the exceptions `shared` and `volatile` permit. */
-export const withoutExceptions = ({ exceptions }: Law, found: readonly Found[]) =>
+export const withoutExceptions = ({ exceptions }: Law, found: readonly AnswerDifference[]) =>
   found.filter(
     (difference) =>
       !exceptions.has('shared', nameOf(difference), difference.path) &&
@@ -171,11 +171,11 @@ export const withoutExceptions = ({ exceptions }: Law, found: readonly Found[]) 
   )
 
 /** Removes scalar differences that are also differences of two equal runs, for example random ids. */
-export const withoutRandom = (found: readonly Found[], random: readonly Found[]) =>
+export const withoutRandom = (found: readonly AnswerDifference[], random: readonly AnswerDifference[]) =>
   found.filter(
     ({ label, path, isScalar }) =>
       !(isScalar && random.some((other) => other.isScalar && other.label === label && other.path === path)),
   )
 
-export const sentenceOf = ({ label, path, description }: Found) =>
+export const sentenceOf = ({ label, path, description }: AnswerDifference) =>
   `${label}: ${path === '' ? 'the answer' : path} ${description}`

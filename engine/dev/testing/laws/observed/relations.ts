@@ -4,7 +4,7 @@ import type { AnyCase } from '../cases.ts'
 import { findReaders, listMissingDeliveries } from './announcements.ts'
 import {
   compareObservations,
-  type Found,
+  type AnswerDifference,
   type Law,
   observe,
   observeUntouched,
@@ -49,7 +49,7 @@ export async function checkRelation(law: Law, name: string) {
 }
 
 /** The audit trail of a person keeps what has happened to the person, for example an invitation. */
-const withoutTrail = (found: readonly Found[]) =>
+const withoutTrail = (found: readonly AnswerDifference[]) =>
   found.filter(({ label, path }) => label !== 'account.export' || !path.startsWith('audit'))
 
 /** Lists the changes of Ada that streams of Bob do not deliver, although the relation shows the changed state to Bob. */

@@ -1,10 +1,9 @@
 // Runs of calls in two states of the database, for the laws of data.
 
-import type { ObservedCall } from '../calls.ts'
 import {
-  type Calling,
+  type CaseCaller,
   compareObservations,
-  type Found,
+  type AnswerDifference,
   type Law,
   type Observation,
   observe,
@@ -13,13 +12,14 @@ import {
   sentenceOf,
   withoutRandom,
 } from './observations.ts'
+import type { Snapshot } from '../snapshots.ts'
 import type { World } from '../worlds.ts'
 
-export const bobIn = ({ worlds: { bob } }: Law, world: World): Calling => ({
+export const bobIn = ({ worlds: { bob } }: Law, world: World): CaseCaller => ({
   person: bob,
   fixture: world.bob.fixture,
 })
-export const adaIn = ({ worlds: { ada } }: Law, world: World): Calling => ({
+export const adaIn = ({ worlds: { ada } }: Law, world: World): CaseCaller => ({
   person: ada,
   fixture: world.ada.fixture,
 })
@@ -27,12 +27,12 @@ export const adaIn = ({ worlds: { ada } }: Law, world: World): Calling => ({
 /** Runs a call, and then observes what the caller sees. A read changes nothing, so that its answer is enough. */
 export async function runAndObserve(
   law: Law,
-  calling: Calling,
+  caller: CaseCaller,
   caseCall: CaseCall,
   change?: Parameters<typeof run>[3],
 ): Promise<Observation> {
-  const recorded = await run(law, calling, caseCall, change)
-  const observed = caseCall.declared.isChange ? await observe(law, calling) : []
+  const recorded = await run(law, caller, caseCall, change)
+  const observed = caseCall.declared.isChange ? await observe(law, caller) : []
   return new Map([[caseCall.label, recorded], ...observed])
 }
 
@@ -49,28 +49,35 @@ export async function compareRuns(start: number, first: Run, second: Run) {
   return { before, after, found: withoutRandom(found, random) }
 }
 
-/** What Bob observes differently with and without Ada, before any call. Only the laws of the reads report these differences. */
-export async function findKnown(law: Law, world: World) {
-  const cached = law.known.get(world)
+/**
+ * Returns the baseline of a world: what Bob observes differently with and without Ada, before any call. Only the laws of the reads
+ * report these differences.
+ */
+export async function findBaseline(law: Law, world: World) {
+  const cached = law.baselines.get(world)
   if (cached) return cached
-  const seen = []
-  for (const state of [world.withoutAda, world.withAda]) {
-    await state.restore()
-    seen.push(await observe(law, bobIn(law, world)))
+  const observeIn = async ({ restore }: Snapshot) => {
+    await restore()
+    return observe(law, bobIn(law, world))
   }
-  const [without = new Map<string, ObservedCall[]>(), withAda = new Map<string, ObservedCall[]>()] = seen
-  const found = compareObservations(without, withAda, world.start)
-  law.known.set(world, found)
-  return found
+  const withoutAda = await observeIn(world.withoutAda)
+  const withAda = await observeIn(world.withAda)
+  const baseline = compareObservations(withoutAda, withAda, world.start)
+  law.baselines.set(world, baseline)
+  return baseline
 }
 
-/** Removes known differences in other reads than the checked call, so that one mistake is reported once. */
-export const withoutKnown = (found: readonly Found[], known: readonly Found[], { label }: CaseCall) =>
+/** Removes the baseline from the differences in other reads than the checked call, so that one mistake is reported once. */
+export const withoutBaseline = (
+  found: readonly AnswerDifference[],
+  baseline: readonly AnswerDifference[],
+  { label }: CaseCall,
+) =>
   found.filter(
     (difference) =>
       difference.label === label ||
-      !known.some((other) => other.label === difference.label && other.path === difference.path),
+      !baseline.some((other) => other.label === difference.label && other.path === difference.path),
   )
 
-export const toSentences = (context: string, found: readonly Found[]) =>
+export const toSentences = (context: string, found: readonly AnswerDifference[]) =>
   [...new Set(found.map(sentenceOf))].map((sentence) => context + sentence)

@@ -18,11 +18,11 @@ import {
   adaIn,
   bobIn,
   compareRuns,
-  findKnown,
+  findBaseline,
   type Run,
   runAndObserve,
   toSentences,
-  withoutKnown,
+  withoutBaseline,
 } from './runs.ts'
 import { keyOfLeaf, leavesOf, type Path, replaceAt, toPattern } from '../values.ts'
 import { findCounterparts, type World } from '../worlds.ts'
@@ -98,7 +98,7 @@ export async function checkSwaps(law: Law, declared: Declared, connect: Connect)
       const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
       const isForbidden = isForbiddenAction(caseCall, before, after)
       result.isForbidden ||= isForbidden
-      const unexpected = withoutKnown(found, await findKnown(law, world), caseCall).filter(
+      const unexpected = withoutBaseline(found, await findBaseline(law, world), caseCall).filter(
         ({ label }) => !(isForbidden && label === caseCall.label),
       )
       result.sentences.push(...toSentences(context, withoutExceptions(law, unexpected)))

@@ -14,15 +14,15 @@ const resourceOf = (name: string) => name.split('.', 1)[0]
 export async function listUnchangedTags(law: Law, declared: Declared) {
   const { worlds, cases } = law
   const { withAda, ada } = worlds.bobFirst
-  const calling = { person: callerOf(worlds, declared.meta), fixture: ada.fixture }
+  const caller = { person: callerOf(worlds, declared.meta), fixture: ada.fixture }
   // The ETag of a row is its version: it does not cover what the reads of other resources show.
   const reads = listReads(law).filter((read) => resourceOf(nameOf(read)) === resourceOf(declared.name))
   const sentences: string[] = []
   for (const caseCall of caseCallsOf(cases, declared)) {
-    const before = await observeUntouched(law, calling)
+    const before = await observeUntouched(law, caller)
     await withAda.restore()
-    await run(law, calling, caseCall)
-    for (const [label, answers] of await observe(law, calling, reads))
+    await run(law, caller, caseCall)
+    for (const [label, answers] of await observe(law, caller, reads))
       for (const [index, { answer }] of answers.entries()) {
         const earlier = before.get(label)?.[index]?.answer
         if (answer.etag === undefined || answer.etag !== earlier?.etag) continue
