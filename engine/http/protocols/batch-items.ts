@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 import { parseJson } from '../server/body.ts'
 import type { Call, Target } from '../server/protocol.ts'
-import { readTarget } from '../server/request.ts'
+import { normalizeTarget } from '../server/request.ts'
 
 /** One call of a batch, as oRPC's BatchLinkPlugin sends it. */
 const SentItem = z.object({
@@ -28,7 +28,8 @@ export interface Item {
  */
 export function readItems(call: Call, baseUrl: string): Item[] {
   const { data: items = [] } = SentItem.array().safeParse(readCalls(call))
-  if (items.length === 0 || items.some(({ method = call.method }) => method !== call.method))
+  const hasOtherMethod = items.some(({ method }) => method !== undefined && method !== call.method)
+  if (items.length === 0 || hasOtherMethod)
     throw new ORPCError('BAD_REQUEST', {
       message:
         'A batch must be a list of calls with `url`, `headers` and `body`, which use the method of the request',
@@ -49,13 +50,10 @@ function readCalls({ method, url, body, context }: Call): unknown {
   return parsed ? parsed.body?.calls : body?.calls
 }
 
-/**
- * Ignores the origin of the URL, because a proxy may have changed the origin of the request. Therefore there is no `Host`
- * header, which only HTTP/1.0 permits.
- */
+/** Ignores the origin of the URL, because a proxy may have changed the origin of the request. */
 function readItemTarget(url: string, baseUrl: string) {
   const { pathname, search } = new URL(url)
-  return readTarget({ url: pathname + search, headers: {}, httpVersion: '1.0' }, baseUrl)
+  return normalizeTarget(pathname + search, undefined, baseUrl)
 }
 
 /** The headers by which browsers name the page that sent a request. A call of a batch must not replace these headers. */

@@ -45,21 +45,29 @@ const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 
 const QUERY_ITEM = /[&[]|%5b/gi
 const TOO_COMPLEX = `A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`
 
-/**
- * Normalizes the request target, and checks `Host`. Refuses a target that two servers or proxies could interpret
- * differently.
- */
+const refuseTarget = (baseUrl: string, refusal: ORPCError<string, unknown>, path = UNREADABLE): Target => ({
+  path,
+  url: () => new URL(baseUrl),
+  refusal,
+})
+
+/** Checks `Host`, and normalizes the request target. */
 export function readTarget(
   { url = '/', headers: { host }, httpVersion }: Pick<IncomingMessage, 'url' | 'headers' | 'httpVersion'>,
   baseUrl: string,
 ): Target {
-  const refuse = (refusal: ORPCError<string, unknown>, path = UNREADABLE): Target => ({
-    path,
-    url: () => new URL(baseUrl),
-    refusal,
-  })
-  if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
-    return refuse(badRequest('Send exactly one Host header, with a host and an optional port'))
+  const isMissing = host === undefined && httpVersion === '1.1'
+  if (isMissing || (host !== undefined && !HOST.test(host)))
+    return refuseTarget(baseUrl, badRequest('Send exactly one Host header, with a host and an optional port'))
+  return normalizeTarget(url, host, baseUrl)
+}
+
+/**
+ * Normalizes a target. Refuses a target that two servers or proxies could interpret differently. The authority of a target in absolute
+ * form must be `host`.
+ */
+export function normalizeTarget(url: string, host: string | undefined, baseUrl: string): Target {
+  const refuse = (refusal: ORPCError<string, unknown>, path?: string) => refuseTarget(baseUrl, refusal, path)
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
   const originForm = url.startsWith('/') ? url : originFormOf(url, host)
