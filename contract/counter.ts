@@ -35,11 +35,11 @@ data: signals {"count":7}
 
 export const counterTopic = topic('counter', { access: 'public', state: Counter })
 
-/** The limit of all changes of the counter, by network. */
-const stepLimit: RateLimit = { name: 'steps', points: 6000, duration: 60 }
+/** Shared by all procedures that change the counter. Counts by network. */
+const changeLimit: RateLimit = { name: 'steps', points: 6000, duration: 60 }
 
 const step = publicAccess
-  .meta({ rateLimit: stepLimit, updates: [counterTopic] })
+  .meta({ rateLimit: changeLimit, updates: [counterTopic] })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = resourceContract({
@@ -78,7 +78,7 @@ export const counter = resourceContract({
       .output(Counter),
     set: publicAccess
       .meta({
-        rateLimit: stepLimit,
+        rateLimit: changeLimit,
         updates: [counterTopic],
         tool: {
           title: 'Set the counter',
@@ -100,7 +100,7 @@ export const counter = resourceContract({
       .output(CounterFragment),
     reset: publicAccess
       .meta({
-        rateLimit: stepLimit,
+        rateLimit: changeLimit,
         updates: [counterTopic],
         tool: {
           title: 'Reset the counter',

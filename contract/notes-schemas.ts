@@ -68,7 +68,7 @@ export const DeleteResult = z
   .object({ id: z.string() })
   .register(responseSchemas, { id: 'DeleteResult', example: { id: noteId } })
 
-/** A malformed id is the id of an absent note: a value that is no text becomes the empty text, so that the answer is 404 and not 400. */
+/** Accepts every value, so that the answer to a malformed id is 404 and not 400. A value that is no text becomes the empty text, which is no id. */
 export const NoteId = z.object({
   id: z
     .string()

@@ -4,8 +4,8 @@ import { Command } from 'commander'
 import { addProjectCommands, isProject, runProgram } from './cli/project.ts'
 import { toErrorMessage } from './db/errors.ts'
 
-// The command `tallystick` of the package. Other commands than those of addProjectCommands belong to the project in the
-// working folder. The build of the project contains the application, and needs no sources.
+// The command `tallystick` of the package. It has only the commands of `addProjectCommands`. All other commands need the application,
+// and run in the build of the project in the working folder.
 
 const program = new Command('tallystick').description(
   'Creates and runs Tallystick projects. In the folder of a project, more commands are available.',
@@ -17,9 +17,9 @@ if (!isProject())
   )
 
 const [, , name] = process.argv
-const isOwn = program.commands.some((command) => command.name() === name)
+const isProjectCommand = program.commands.some((command) => command.name() === name)
 try {
-  if (isOwn || !isProject()) await program.parseAsync()
+  if (isProjectCommand || !isProject()) await program.parseAsync()
   else await runProgram('cli')
 } catch (error) {
   process.stderr.write(`${toErrorMessage(error)}\n`)

@@ -2,7 +2,7 @@
 // The command `tallystick` of this repository: the commands of the service, and `new` and `upgrade`.
 
 import { runCommand } from 'tallystick/cli'
-import { addNewCommand } from 'tallystick-dev/commands'
+import { addNewAndUpgrade } from 'tallystick-dev/commands'
 
 import { contract } from '../contract/index.ts'
 
@@ -10,5 +10,5 @@ await runCommand({
   name: 'Tallystick',
   contract,
   loadApp: async () => (await import('./app.ts')).app,
-  addCommands: addNewCommand,
+  addCommands: addNewAndUpgrade,
 })

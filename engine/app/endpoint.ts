@@ -74,9 +74,7 @@ export interface Endpoint extends Declaration<
   BodyKind | undefined,
   EndpointAccess | undefined
 > {
-  /**
-   * Receives the parameters, the body and the context that the declaration promises. `never` accepts the handlers of all declarations.
-   */
+  /** The type of the call depends on the declaration. `never` accepts every handler. */
   handler: (call: never) => Promisable<Response>
 }
 

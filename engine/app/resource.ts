@@ -108,9 +108,8 @@ export const wantedMigrations = (app: Pick<App, 'migrationsFolder' | 'jobs' | 'm
 })
 
 /**
- * What the states of a topic depend on, besides the data of the caller and the input. A stream receives the changes that are
- * announced (`context.announce`) to the caller's account and address, to the accounts of `listOtherOwners`, and to the parents of
- * `listParents`. Both lists are read again before each read of a state.
+ * Which changes a stream of a topic receives: those that are announced (`context.announce`) to the caller's account or address, to
+ * the accounts of `listOtherOwners`, or to the parents of `listParents`. Both lists are read again before each read of a state.
  */
 export interface Watch {
   topic: Topic
@@ -123,9 +122,10 @@ export interface Watch {
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
   /**
    * Lists the ids of the parents whose data a state shows, for example of the projects of a person. Announce a change of a membership
-   * to the address of the member, so that the member's stream reads the list again. If the topic has `of`, each state belongs to
-   * one parent, and receives only the changes of this parent. The list is then read only when an account is deleted, and the deletion is
-   * announced to these parents.
+   * to the address of the member, so that the member's stream reads the list again.
+   *
+   * If the topic has `of`, the client names the parent, and the stream receives only the changes of this parent. The list is then used
+   * only when the account of the person is deleted: the deletion is announced to these parents.
    */
   listParents?: (db: Database, person: Person) => Promise<readonly (string | number)[]>
 }

@@ -12,7 +12,7 @@ export const namesOf = (name: string, { names }: Resource): TextByLanguage =>
  * English name have one entry.
  */
 export function resourcesOfScope(resources: Resources, scope: Scope): TextByLanguage[] {
-  // Excludes `live`: its topics are the resources that the person grants.
+  // `live` is not named: it gives access only to topics of the other resources.
   const { live: _, account, ...others } = resources
   const granted = Object.entries({ ...others, ...(account && { account }) }).filter(([, { procedures }]) =>
     Object.values(procedures).some((procedure) => metaOf(procedure).scope === scope),

@@ -6,7 +6,7 @@ import type { Reply } from './caller.ts'
 import type { Database } from '../db/connection/database.ts'
 import { runInTransaction } from '../db/connection/transactions.ts'
 
-/** A job, as far as `enqueue` knows it (engine/app/job.ts). */
+/** The part of a job that `enqueue` uses: its schema validates the input. engine/app/job.ts has the complete type. */
 export interface Enqueueable<Schema> {
   input: Schema
 }
@@ -34,7 +34,7 @@ export type Enqueue = <Schema extends z.ZodType>(
   options?: EnqueueOptions,
 ) => Promise<string>
 
-/** The template of an e-mail, as far as `mail.send` knows it (engine/app/mail-template.ts). */
+/** The part of a template that `mail.send` uses: its schema validates the values. engine/app/mail-template.ts has the complete type. */
 export interface Template<Values> {
   values: Values
 }
@@ -59,10 +59,7 @@ export interface Mail {
   send: <Values extends z.ZodType>(mail: NewMail<Values>) => Promise<string>
 }
 
-/**
- * The call or the job that sends an e-mail: the person of the call, who is known after the authentication, its network address, its
- * headers and those of its answer.
- */
+/** The call or the job that sends an e-mail. A call has a person only after the authentication. */
 interface Sender {
   attributes: { readonly person?: string }
   headers: IncomingHttpHeaders
@@ -83,7 +80,7 @@ export type InsertJob = (
   options?: EnqueueOptions,
 ) => Promise<string>
 
-/** What adds rows for jobs and e-mails. */
+/** The functions that add jobs and e-mails on a given connection. `createConnection` binds them to the connection of a call. */
 export interface Inserts {
   insertJob: InsertJob
   insertMail: InsertMail

@@ -20,10 +20,10 @@ import { terminalJson, terminalLine } from '../values/terminal.ts'
 import { watch } from './watch.ts'
 import { addWatchOptions, type WatchOptions } from './watch-options.ts'
 
-/** Imported only if needed, so that `tallystick doctor` can report a missing package. */
-const signIn = () => import('./sign-in.ts')
+/** Imports on demand, so that `tallystick doctor` can report a missing package. */
+const importSignIn = () => import('./sign-in.ts')
 
-const getAccessToken = async (origin: string) => (await signIn()).getAccessToken(origin)
+const getAccessToken = async (origin: string) => (await importSignIn()).getAccessToken(origin)
 
 /**
  * The application that a command belongs to.
@@ -60,7 +60,7 @@ const listProcedures = (contract: EngineContract): Procedure[] =>
 async function call(procedures: readonly Procedure[], origin: string, name: string, input?: string) {
   if (!procedures.some((procedure) => procedure.name === name))
     throw new Error(`Unknown procedure ${name}. For a list, run: npx tallystick call --help`)
-  const { findAccessToken, notSignedIn } = await signIn()
+  const { findAccessToken, notSignedIn } = await importSignIn()
   const token = await findAccessToken(origin)
   const client = createRpcClient(
     origin,
@@ -123,14 +123,15 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
     .option('--at <origin>', 'origin of the service to call', defaultOrigin())
     .commandsGroup('Call a service:')
     .helpCommand(true) // puts the command `help` into this group
-  /** The origin of the service that the command calls. Undefined while the command has not read its origin. */
-  let called: string | undefined
-  /** Reads `--at`. A function, because the options are known only after `parseAsync` has begun. */
-  const origin = () => {
+  /** The origin that the command has read, for the description of an error. Undefined for commands that call no service. */
+  let calledOrigin: string | undefined
+  /** Reads the option `--at`. Commander knows the options only when the action of a command runs. */
+  const readOrigin = () => {
     const { at } = program.opts<{ at: string }>()
     if (!/^https?:\/\/[^/]/.test(at))
       throw new Error(`--at ${at}: must be an origin such as http://localhost:3000`)
-    return (called = new URL(at).origin)
+    calledOrigin = new URL(at).origin
+    return calledOrigin
   }
 
   program
@@ -139,19 +140,19 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
     .option('--scope <scopes>', 'permissions to request, separated by spaces', 'read write')
     .option('--device', 'sign in on another device, if this machine has no browser')
     .action(async ({ scope, device }: { scope: string; device?: true }) => {
-      const { login, loginFromDevice } = await signIn()
-      await (device ? loginFromDevice : login)(origin(), scope, `${name} command line`)
+      const { login, loginFromDevice } = await importSignIn()
+      await (device ? loginFromDevice : login)(readOrigin(), scope, `${name} command line`)
       process.stderr.write('Signed in.\n')
     })
   program
     .command('whoami')
     .description('print the signed-in account')
-    .action(() => call(procedures, origin(), 'account.get'))
+    .action(() => call(procedures, readOrigin(), 'account.get'))
   program
     .command('token')
     .description('print an access token for scripts, valid for some minutes')
     .action(async () => {
-      process.stdout.write(`${await getAccessToken(origin())}\n`)
+      process.stdout.write(`${await getAccessToken(readOrigin())}\n`)
     })
   program
     .command('create-token')
@@ -170,13 +171,13 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
       const { createToken } = await import('./create-token.ts')
       const scopes = scope.split(' ') as Scope[]
       process.stdout.write(
-        `${await createToken(origin(), { label, scopes, audience, days: Number(days) })}\n`,
+        `${await createToken(readOrigin(), { label, scopes, audience, days: Number(days) })}\n`,
       )
     })
   program
     .command('logout')
     .description('revoke the tokens at the service, and delete them here')
-    .action(async () => (await signIn()).logout(origin()))
+    .action(async () => (await importSignIn()).logout(readOrigin()))
   program
     .command('call')
     .description('call a procedure, and print its output as JSON')
@@ -188,7 +189,7 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
         '\n',
       ),
     )
-    .action((name: string, input?: string) => call(procedures, origin(), name, input))
+    .action((name: string, input?: string) => call(procedures, readOrigin(), name, input))
   const watchCommand = program
     .command('watch')
     .description('print the current state of topics, and each new state, as lines of JSON')
@@ -196,8 +197,8 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
   const readInputs = addWatchOptions(watchCommand, topics)
   watchCommand.action((names: string[], options: WatchOptions) => {
     const needsToken = topics.some(({ name, access }) => access === 'signedIn' && names.includes(name))
-    const getToken = needsToken ? () => getAccessToken(origin()) : undefined
-    return watch(origin(), { topics: names, ...readInputs(options) }, getToken)
+    const getToken = needsToken ? () => getAccessToken(readOrigin()) : undefined
+    return watch(readOrigin(), { topics: names, ...readInputs(options) }, getToken)
   })
   const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
   program
@@ -212,7 +213,7 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
   try {
     await program.parseAsync()
   } catch (error) {
-    process.stderr.write(`${describeError(error, called)}\n`)
+    process.stderr.write(`${describeError(error, calledOrigin)}\n`)
     process.exitCode = 1
   }
 }

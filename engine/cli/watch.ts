@@ -31,17 +31,17 @@ export async function watch(
       return fetch(request, init)
     },
   })
-  const progress = { isConnected: false }
+  let isConnected = false
   const onRetry: CallContext['onRetry'] = ({ error, attemptIndex }) => {
     // An error that is thrown here ends the attempts.
-    if (!progress.isConnected || isTokenUnavailable(error)) throw error
-    // Once for each outage: the first attempt, 0, mostly succeeds.
+    if (!isConnected || isTokenUnavailable(error)) throw error
+    // Reports an outage once. Attempt 0 is silent, because it mostly succeeds, for example after a restart of the service.
     if (attemptIndex === 1)
       process.stderr.write(`Connecting again after an error: ${toErrorMessage(error)}\n`)
   }
   try {
     const updates = await client.live.watch(input, { signal, context: { onRetry } })
-    progress.isConnected = true
+    isConnected = true
     for await (const update of updates) await printLine(terminalJson(update, 0))
   } catch (error) {
     if (!isStopped()) throw error

@@ -2,7 +2,7 @@ import type { Promisable } from '@orpc/shared'
 import type { AuditOutcome, Meta } from 'tallystick-contract/internal'
 
 import * as audit from '../db/accounts/audit.ts'
-import { findId } from '../db/accounts/users.ts'
+import { findIdByEmail } from '../db/accounts/users.ts'
 import { auditSourceOf } from '../call/audit-source.ts'
 import type { Caller } from '../call/caller.ts'
 import type { CallConnection } from '../call/connection.ts'
@@ -52,7 +52,7 @@ export const withAuditEntries = <Result>(
     })
     const lacksSubject = entries.some(({ subject }) => subject === null)
     // The empty id finds no account, so that only the address counts.
-    const affectedId = lacksSubject ? await findId(tx, '', affectedAddress) : null
+    const affectedId = lacksSubject ? await findIdByEmail(tx, affectedAddress) : null
     const source = auditSourceOf(context)
     await audit.insert(
       tx,

@@ -67,9 +67,9 @@ const versionsOf = (tags: Tags) =>
   tags === 'any' ? tags : tags.flatMap((tag) => VERSION_TAG.exec(tag)?.slice(1).map(Number) ?? [])
 
 /**
- * Throws 412 if the item does not have a version that `If-Match` accepts. The guard calls this function after an error of a
- * statement, because 412 has priority over 400, and the procedure checks the version only after the input. Without `findTag`,
- * `runIfMatching` has compared the tag before the procedure.
+ * Throws 412 if the item does not have a version that `If-Match` accepts. For calls whose statement compares the version: the guard
+ * calls this function after an error, because 412 has priority over the error, for example over 400 for the input. Does nothing
+ * without `findTag`, because `runIfMatching` has then compared the tag before the procedure.
  */
 export async function requireAcceptedVersion(
   db: Database,

@@ -18,10 +18,10 @@ export async function toPublicError(
   errorMap: ErrorMap,
 ): Promise<unknown> {
   const outage = toPublicOutage(error)
-  const known = isORPCError(error) ? error : undefined
-  const cause = known?.cause
-  if (known?.code === 'BAD_REQUEST' && cause instanceof ValidationError) return badRequest(cause.issues)
-  if (!known || known.status >= 500)
+  const rpcError = isORPCError(error) ? error : undefined
+  const cause = rpcError?.cause
+  if (rpcError?.code === 'BAD_REQUEST' && cause instanceof ValidationError) return badRequest(cause.issues)
+  if (!rpcError || rpcError.status >= 500)
     context.log.error(
       { err: toLoggableError(cause ?? error), procedure: operation, req: { id: context.requestId } },
       'a procedure failed',
@@ -30,7 +30,7 @@ export async function toPublicError(
     context.reply.set('retry-after', '1')
     return outage
   }
-  return known ? await removeUndeclaredData(known, errorMap) : error
+  return rpcError ? await removeUndeclaredData(rpcError, errorMap) : error
 }
 
 const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError

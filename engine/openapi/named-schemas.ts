@@ -24,15 +24,15 @@ function collect(value: unknown, found: Set<Schema>) {
     for (const member of Object.values(value)) collect(member, found)
 }
 
-/** The schemas of a procedure: those of its input, output and errors, with the schemas that these contain. */
-interface Use {
+/** The schemas that a procedure uses: those of its input, output and errors, with the schemas that these contain. */
+interface SchemaUse {
   operation: string
   input: AnySchema | undefined
   schemas: ReadonlySet<Schema>
 }
 
 function listUses(contract: AnyContractRouter) {
-  const uses: Use[] = []
+  const uses: SchemaUse[] = []
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { inputSchema, outputSchema, errorMap } = procedure['~orpc'] as Definition
     const events = getEventIteratorSchemaDetails(outputSchema)
@@ -45,10 +45,10 @@ function listUses(contract: AnyContractRouter) {
 }
 
 /**
- * Returns whether the input of a procedure extends an object. The body of a request with parameters in its path is such an
- * object: the input has all of its members.
+ * Returns whether the input of a procedure has all fields of an object, for example the fields of the body beside the parameters of
+ * the path (`Body.extend(…)`).
  */
-const isExtended = (schema: Schema, { input }: Use) =>
+const isExtended = (schema: Schema, { input }: SchemaUse) =>
   schema instanceof z.ZodObject &&
   input instanceof z.ZodObject &&
   Object.entries<unknown>(schema.shape).every(([name, member]) => input.shape[name] === member)

@@ -137,7 +137,7 @@ const auditView = (
 
 /** Whether the application declares an action (`meta.audit`), for example an invitation. */
 const isDeclared = (action: query.AccountData['audit'][number]['action']) =>
-  !auditActions.some((known) => known === action)
+  !auditActions.some((builtIn) => builtIn === action)
 
 /** An invitation does not show whether the invited address has an account. */
 const subjectKind = (subject: string | null, action: Parameters<typeof isDeclared>[0]) =>

@@ -2,7 +2,7 @@ import { implement } from '@orpc/server'
 import { badRequest, type EngineContract } from 'tallystick-contract/internal'
 
 import * as query from '../db/accounts/audit.ts'
-import { findEmails, findId } from '../db/accounts/users.ts'
+import { findEmails, findIdByEmail } from '../db/accounts/users.ts'
 import type { Context } from '../call/context.ts'
 import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../call/audit-source.ts'
@@ -11,7 +11,7 @@ import { toUnixSeconds } from '../values/unix-time.ts'
 import type { Resource } from '../app/resource.ts'
 import { parseUserAgent } from './user-agent.ts'
 
-// An entry has no long text, so the number of rows also limits the bytes of a page.
+/** The order of a page. The entries have no long texts, so no byte limit is needed: `textsOf` is empty, and `bytes` is 0. */
 const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
 
 /** Creates the procedures of the audit trail. The contract is a parameter, because its actions depend on the application. */
@@ -23,7 +23,7 @@ export function createAudit(contract: EngineContract['audit']) {
       const { db } = context
       const entry = { ...auditSourceOf(context), action: 'admin.list-audit' } as const
       // Undefined without a filter, and null if no account has the address.
-      const person = input?.person === undefined ? undefined : await findId(db, '', input.person)
+      const person = input?.person === undefined ? undefined : await findIdByEmail(db, input.person)
       const outcome = person === null ? 'refused' : 'accepted'
       await query.insert(db, { ...entry, outcome, subject: person ?? null })
       if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])

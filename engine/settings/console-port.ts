@@ -10,10 +10,10 @@ export const CONSOLE_HOST = '127.0.0.1'
 const ConsolePort = z.object({ port: z.int(), secret: z.string() })
 export type ConsolePort = z.infer<typeof ConsolePort>
 
-/**
- * Messages between the service and `tallystick dev`. Connections follow the answer, each as the handle of a message with a number, which the
- * service sends back: on macOS, `tallystick dev` must not close its own handle before.
- */
+// Messages between the service and `tallystick dev`, which keeps the port of the console while the service restarts. After the
+// answer, `tallystick dev` passes each connection as the handle of a message with a number. The service sends the number back: on
+// macOS, `tallystick dev` must keep its own handle until the service has received the connection.
+
 export const PortRequest = z.object({ openConsole: z.object({ servicePort: z.int() }) })
 export type PortRequest = z.infer<typeof PortRequest>
 export const PortAnswer = z.object({ console: ConsolePort })

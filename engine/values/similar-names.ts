@@ -1,7 +1,7 @@
 /** Returns the known names that resemble a name, the most similar one first, without the name itself. */
-export function findSimilarNames(name: string, known: Iterable<string>) {
+export function findSimilarNames(name: string, names: Iterable<string>) {
   const maximum = Math.max(2, Math.floor(name.length / 3))
-  return [...new Set(known)]
+  return [...new Set(names)]
     .map((other) => ({ other, distance: distanceBetween(name.toLowerCase(), other.toLowerCase()) }))
     .filter(({ other, distance }) => other !== name && distance <= maximum)
     .sort((a, b) => a.distance - b.distance)

@@ -133,6 +133,9 @@ export const findId = async (db: Database, id = '', email = '') =>
       .where(or(eq(users.id, id), eq(users.email, email.toLowerCase())))
   ).at(0)?.id ?? null
 
+/** Returns the id of the person with the given e-mail address, or null if there is no such person. */
+export const findIdByEmail = (db: Database, email: string) => findId(db, '', email)
+
 /**
  * Locks the row of a person until the transaction ends. Deleting a person locks this row before any other row. A
  * transaction that writes to the audit trail must therefore call this function before it changes sessions or codes.

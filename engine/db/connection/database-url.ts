@@ -103,10 +103,10 @@ export const socketAddress = ({ host, port }: Server) =>
 
 function listIgnored(query: ReadonlyMap<string, string>) {
   const names = [...query.keys()].filter((name) => !USED.includes(name))
-  const known = names.filter((name) => IGNORED.includes(name))
-  const unknownCount = names.length - known.length
+  const ignored = names.filter((name) => IGNORED.includes(name))
+  const unknownCount = names.length - ignored.length
   // `schema=public` of Prisma names the schema that the service uses anyway.
-  const listed = known.filter((name) => name !== 'schema' || query.get(name) !== 'public')
+  const listed = ignored.filter((name) => name !== 'schema' || query.get(name) !== 'public')
   return unknownCount > 0 ? [...listed, `${unknownCount} unknown`] : listed
 }
 

@@ -92,8 +92,8 @@ function withSerialInner<Outer extends Database>(tx: Outer): Outer {
     if (openInner > 0 && current?.db !== tx) return Promise.reject(createOuterError('An inner transaction'))
     openInner++
     const run = (inner: Parameters<typeof work>[0]) => {
-      const checked = () => work(withSerialInner(inner))
-      return current ? runWithin({ ...current, db: inner }, checked) : checked()
+      const runWork = () => work(withSerialInner(inner))
+      return current ? runWithin({ ...current, db: inner }, runWork) : runWork()
     }
     const result = last
       .then(() => transaction(run, config))

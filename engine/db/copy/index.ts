@@ -75,7 +75,7 @@ async function copyInTransactions(from: Database, to: Database, { isFresh, onCop
 
 const describe = ({ columns }: Table) => columns.map(({ name, type }) => `${name} ${type}`)
 
-/** Throws if the target has no place for some data. The target may have more tables: those are empty. */
+/** Throws if the target lacks a table, a column or a sequence of the source. The target may have more tables, which stay empty. */
 function requireSameTables(source: Catalogue, target: Catalogue) {
   if (source.hasLargeObjects)
     throw new CopyError('The database has large objects (lo_create), which this command does not copy.')
@@ -101,7 +101,7 @@ function requireSameTables(source: Catalogue, target: Catalogue) {
     throw new CopyError(`The sequence ${missing} is not in the migrations of this release.`)
 }
 
-/** Locks the tables, and deletes rows that migrations have inserted: the source has its own state of these rows. */
+/** Locks the tables, and deletes the rows that migrations have inserted: the source has these rows too. Throws if there are other rows. */
 async function emptyTables(to: Database, tables: readonly Table[], isFresh: boolean) {
   const names = sql.raw(tables.map(({ name }) => name).join(', '))
   await query(to, sql`lock table ${names} in access exclusive mode`)

@@ -95,8 +95,8 @@ export function createListStatements({ name, visibility, columns, selectRows, ..
   const keysets = new Map<string | undefined, Keyset>()
 
   async function keysetOf(order: string | undefined, db: Database) {
-    const known = keysets.get(order)
-    if (known) return known
+    const cached = keysets.get(order)
+    if (cached) return cached
     const keys = keysOf(order)
     const isTyped = keys.every(({ column }) => is(column, Column))
     const [types = {}] = isTyped ? [] : await selectTypes(db).execute(parametersOf({}, undefined))

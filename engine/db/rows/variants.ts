@@ -16,16 +16,16 @@ interface Query<Statement> {
  * are not named. The names are for metrics and traces: the driver identifies a statement by its text.
  */
 export function createVariants(table: string) {
-  const known = new Map<string, (db: Database) => unknown>()
+  const statements = new Map<string, (db: Database) => unknown>()
   return <Statement>(
     variant: string,
     build: (db: Database) => Query<Statement>,
   ): ((db: Database) => Statement) => {
-    const statement = known.get(variant)
+    const statement = statements.get(variant)
     if (statement) return statement as (db: Database) => Statement
-    if (known.size >= MAX_PREPARED) return (db) => build(db).prepare(undefined)
+    if (statements.size >= MAX_PREPARED) return (db) => build(db).prepare(undefined)
     const created = prepared((db) => build(db).prepare(`${table}_${toSnakeCase(variant)}`))
-    known.set(variant, created)
+    statements.set(variant, created)
     return created
   }
 }

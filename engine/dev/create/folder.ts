@@ -83,8 +83,8 @@ const foldCase = (name: string) => name.toLowerCase()
 /** Adds the lines of a text that a file does not have. Returns these lines. */
 function addLines(path: string, text: string) {
   const before = readFileSync(path, 'utf8')
-  const known = new Set(before.split(/\r?\n/).map(toEntry))
-  const missing = text.split('\n').filter((line) => line !== '' && !known.has(toEntry(line)))
+  const existing = new Set(before.split(/\r?\n/).map(toEntry))
+  const missing = text.split('\n').filter((line) => line !== '' && !existing.has(toEntry(line)))
   const gap = before === '' || before.endsWith('\n') ? '' : '\n'
   if (missing.length > 0) writeFileSync(path, `${before}${gap}${missing.join('\n')}\n`)
   return missing

@@ -67,7 +67,7 @@ export function addCommands(program: Command) {
       ;(await import('./build.ts')).requireProject()
       print((await import('../create/client-package.ts')).packClient(folder))
     })
-  addNewCommand(program)
+  addNewAndUpgrade(program)
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''))
@@ -77,7 +77,8 @@ interface NewOptions {
   bare?: true
 }
 
-export function addNewCommand(program: Command) {
+/** Adds `new`, and `upgrade`, which brings a project to the template of another version. */
+export function addNewAndUpgrade(program: Command) {
   program
     .commandsGroup('Create a project:')
     .command('new')

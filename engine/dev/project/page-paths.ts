@@ -56,8 +56,9 @@ function pathsIn(source: Source, expression: ESTree.Node): string[] {
   return [path.value]
 }
 
-function pathsOfName(source: Source, identifier: ESTree.IdentifierReference | ESTree.Node): string[] {
-  const name = identifier.type === 'Identifier' ? identifier.name : ''
+/** Returns the paths of the view, or of the list of views, with a name. */
+function pathsOfName(source: Source, identifier: ESTree.Node & { name: string }): string[] {
+  const { name } = identifier
   const own = findConstant(source, name)
   if (own) return pathsIn(source, own)
   for (const { source: from, specifiers } of importsOf(source))

@@ -98,15 +98,15 @@ export async function callAuth(
   input: object,
   operation = operations[path],
 ) {
-  const checked = operation?.input.safeParse(input)
-  if (!operation || !checked?.success) {
-    const isCode = checked?.error?.issues[0]?.path[0] === 'otp'
+  const parsed = operation?.input.safeParse(input)
+  if (!operation || !parsed?.success) {
+    const isCode = parsed?.error?.issues[0]?.path[0] === 'otp'
     return { ok: false, problem: { code: isCode ? 'INVALID_OTP' : 'INVALID_EMAIL' } } as const
   }
-  const exceeded = await consumeLimit(settings, call.context, operation, checked.data)
+  const exceeded = await consumeLimit(settings, call.context, operation, parsed.data)
   if (exceeded) return { ok: false, problem: limitProblem(exceeded.headers), exceeded } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
-  const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
+  const request = authRequest({ ...call, url: () => target }, operation, parsed.data, settings.baseUrl)
   const result = await sendToBetterAuth(request, call.context)
   const body = await result.text()
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie(), body } as const

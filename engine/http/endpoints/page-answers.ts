@@ -70,11 +70,11 @@ export function createPageAnswers(
         isLimit ? limitProblem(error.headers) : { code: 'SERVICE_UNAVAILABLE' },
       )
     }
-    const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
-    if (!known) throw error
-    if (known.status >= 500) log.error({ err: error, req: { id: requestId } }, 'a request failed')
-    if (known.status === 503) setHeaders({ 'retry-after': '1' })
-    return showProblem(known.status, known)
+    const publicError = error instanceof ORPCError ? error : toPublicDatabaseError(error)
+    if (!publicError) throw error
+    if (publicError.status >= 500) log.error({ err: error, req: { id: requestId } }, 'a request failed')
+    if (publicError.status === 503) setHeaders({ 'retry-after': '1' })
+    return showProblem(publicError.status, publicError)
   }
 
   function setHeaders(headers: Record<string, string> = {}) {

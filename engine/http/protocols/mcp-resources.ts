@@ -135,9 +135,9 @@ export function readListening(
   const uris: unknown = notifications.resourceSubscriptions
   if (!Array.isArray(uris)) return undefined
   const requested = [...new Set<unknown>(uris)].flatMap((uri) => findRequested(resources, uri))
-  const known = new Set<unknown>(requested.map(({ uri }) => uri))
+  const requestedUris = new Set<unknown>(requested.map(({ uri }) => uri))
   // The MCP library rejects values that are not strings.
-  const resourceSubscriptions = uris.filter((uri) => typeof uri !== 'string' || known.has(uri))
+  const resourceSubscriptions = uris.filter((uri) => typeof uri !== 'string' || requestedUris.has(uri))
   return {
     requested,
     message: {

@@ -148,7 +148,7 @@ function partsIn(
 }
 
 const isKept = ([keyword, value]: [string, unknown]) =>
-  toolSubset.keywords.some((known) => known === keyword) &&
+  toolSubset.keywords.some((supported) => supported === keyword) &&
   (keyword !== 'format' || toolSubset.formats.some((format) => format === value))
 
 const pickKeywords = (schema: JsonSchema): JsonSchema =>

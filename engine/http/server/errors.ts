@@ -16,8 +16,8 @@ export type PublicError = Pick<ORPCError<string, unknown>, 'message' | 'status' 
  * with a status >= 500.
  */
 export function toKnownError(error: unknown, log: Logger, requestId: IncomingMessage['id']) {
-  const known = isORPCError(error) ? error : toPublicDatabaseError(error)
-  const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
+  const publicError =
+    (isORPCError(error) ? error : toPublicDatabaseError(error)) ?? new ORPCError('INTERNAL_SERVER_ERROR')
   if (publicError.status >= 500) log.error({ err: error, req: { id: requestId } }, 'a request failed')
   return publicError
 }

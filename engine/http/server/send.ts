@@ -15,7 +15,7 @@ import { encodeError, type PublicError } from './errors.ts'
 import { endAfterRequest } from './lingering.ts'
 import { type Call, type Exchange, MCP } from './protocol.ts'
 
-/** Returns whether the status must be 304, because the first tags of `If-None-Match` contain the entity tag of the answer. */
+/** Returns whether `If-None-Match` contains the entity tag of the answer, so that the status must be 304. Compares the first tags only. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
   const condition = headers['if-none-match']
   if (condition === undefined || method !== 'GET') return false
@@ -49,7 +49,10 @@ export function sendError(response: ServerResponse, error: PublicError) {
   return sendBody(response, status, text, type)
 }
 
-/** Sends the error of a request that may have an answer, or the start of one. `isRead`: whether the complete body has arrived. */
+/**
+ * Sends an error. Does nothing after a complete answer, and closes the connection after the start of an answer. `isRead`: whether the
+ * complete body has arrived.
+ */
 export function sendFailure(response: ServerResponse, error: PublicError, isRead = response.req.complete) {
   // If the response has already ended, ANSWER_TIMEOUT has passed and the service has sent 503.
   if (response.writableEnded) return
@@ -95,9 +98,9 @@ export function sendOutput(
   const isLarge = status === 200 && Buffer.byteLength(text) >= MIN_COMPRESSED
   const coding = isLarge ? selectCoding(request, context.reply) : undefined
   setReplyHeaders(response, context.reply)
-  const bodyless = sendsNotModified && status === 200 && isNotModified(call) ? 304 : status
-  if (bodyless === 304 || bodyless === 204) {
-    response.writeHead(bodyless).end()
+  const sentStatus = sendsNotModified && status === 200 && isNotModified(call) ? 304 : status
+  if (sentStatus === 304 || sentStatus === 204) {
+    response.writeHead(sentStatus).end()
     return true
   }
   return coding ? sendCompressed(response, text, coding, type) : sendBody(response, status, text, type)

@@ -32,16 +32,17 @@ export function createSettingHint({ settings, log }: { settings: Settings; log: 
  * would allow the origin.
  */
 function createOriginHint({ baseUrl, trustedOrigins }: Settings, log: Logger): Hint {
-  const known = new Set([baseUrl, ...trustedOrigins])
-  const maximum = known.size + MAX_LOGGED
+  const allowed = [baseUrl, ...trustedOrigins]
+  const logged = new Set<string>()
+  const isDone = (origin: string) => allowed.includes(origin) || logged.has(origin)
 
   return ({ request, response }) => {
     const { origin, 'sec-fetch-site': site } = request.headers
-    if (origin === undefined || site === 'same-origin' || known.has(origin)) return
+    if (origin === undefined || site === 'same-origin' || isDone(origin)) return
     response.once('finish', () => {
-      if (response.hasHeader('access-control-allow-origin') || known.has(origin)) return
-      if (known.size === maximum || !isOrigin(origin)) return
-      known.add(origin)
+      if (response.hasHeader('access-control-allow-origin') || isDone(origin)) return
+      if (logged.size === MAX_LOGGED || !isOrigin(origin)) return
+      logged.add(origin)
       const setting = `TRUSTED_ORIGINS=${[...trustedOrigins, origin].join(',')}`
       log.warn({ origin, setting }, UNKNOWN_ORIGIN)
     })

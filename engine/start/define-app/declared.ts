@@ -20,12 +20,12 @@ export function refuseUndeclaredOutputs(app: App): App {
 export function withCheckedOutput(procedure: AnyProcedure): AnyProcedure {
   const { outputSchema } = schemasOf(procedure)
   return isZod(outputSchema) && !someSchema(outputSchema, isTransform)
-    ? new Procedure({ ...procedure['~orpc'], outputSchema: checked(outputSchema) })
+    ? new Procedure({ ...procedure['~orpc'], outputSchema: refuseUndeclaredIn(outputSchema) })
     : procedure
 }
 
-/** Returns a schema that is the same except for its validation. */
-function checked<Checked extends AnySchema>(schema: Checked): Checked {
+/** Returns the same schema, whose validation also refuses undeclared properties. */
+function refuseUndeclaredIn<OutputSchema extends AnySchema>(schema: OutputSchema): OutputSchema {
   const standard = schema['~standard']
   type Result = Awaited<ReturnType<typeof standard.validate>>
   const check = (value: unknown, result: Result): Result => {
@@ -38,7 +38,7 @@ function checked<Checked extends AnySchema>(schema: Checked): Checked {
       ? result.then((resolved) => check(value, resolved))
       : check(value, result)
   }
-  return Object.create(schema, { '~standard': { value: { ...standard, validate } } }) as Checked
+  return Object.create(schema, { '~standard': { value: { ...standard, validate } } }) as OutputSchema
 }
 
 /** Lists the properties that a value has and its declared part has not. The order of properties does not matter. */

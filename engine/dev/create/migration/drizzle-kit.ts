@@ -87,7 +87,7 @@ export async function generate(
 ): Promise<Outcome> {
   const program = findDrizzleKit()
   if (program === undefined) throw new Error('The package drizzle-kit is not installed. Run: npm install')
-  const known = new Set(tagsIn(folder))
+  const before = new Set(tagsIn(folder))
   const words = [program, 'generate', '--config', config]
   if (name !== undefined) words.push('--name', name)
   if (custom) words.push('--custom')
@@ -100,7 +100,7 @@ export async function generate(
     once(child, 'exit'),
   ])
   const printed = stripVTControlCharacters(`${output}${errors}`).trim()
-  const file = tagsIn(folder).find((name) => !known.has(name))
+  const file = tagsIn(folder).find((name) => !before.has(name))
   if (file !== undefined) return { kind: 'written', tag: file.replace(/\.sql$/, '') }
   if (printed.includes('No schema changes')) return { kind: 'nothing' }
   if (printed.includes('Interactive prompts require')) return { kind: 'question' }

@@ -9,8 +9,8 @@ export function mistakesOfLimits(all: readonly Declared[], endpoints: Endpoints)
   const limits = new Map<string, RateLimit>(Object.entries({ ...rateLimits, ...mailLimits }))
   const ofProcedures = all.flatMap(({ procedure }) => limitsOf(metaOf(procedure)))
   return [...ofProcedures, ...Object.values(endpoints).map(({ rateLimit }) => rateLimit)].flatMap((limit) => {
-    const known = limits.get(limit.name) ?? limit
-    limits.set(limit.name, known)
-    return known === limit ? [] : [`Two rate limits have the name ${limit.name}`]
+    const first = limits.get(limit.name) ?? limit
+    limits.set(limit.name, first)
+    return first === limit ? [] : [`Two rate limits have the name ${limit.name}`]
   })
 }
