@@ -5,9 +5,9 @@ import { comparable } from '../column-types.ts'
 import { type AcceptedVersions, hasAcceptedVersion, updatedIfChanged } from '../columns.ts'
 import type { Database } from '../connection/database.ts'
 import type { Person } from '../accounts/users.ts'
+import { createVariants } from '../statements.ts'
 import type { Columns } from './lists.ts'
 import { type AnyRow, hasOneRelation, suffixOfRelations } from './pages.ts'
-import { createVariants } from './variants.ts'
 import { type Viewer, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 /** What a row and its person must fulfill, so that a statement changes the row. */

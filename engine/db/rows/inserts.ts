@@ -4,12 +4,11 @@ import { type PgColumn, PgJson, PgJsonb, type PgTable, pgTable, text } from 'dri
 import { columnName } from '../column-types.ts'
 import type { Database } from '../connection/database.ts'
 import { isConstraintViolation, isDataException } from '../errors.ts'
-import { coalesced, requireRow } from '../statements.ts'
+import { createVariants, coalesced, requireRow } from '../statements.ts'
 import type { Person } from '../accounts/users.ts'
 import { type Values, withParentId } from './changes.ts'
 import type { Columns } from './lists.ts'
 import { type AnyRow, suffixOfRelations } from './pages.ts'
-import { createVariants } from './variants.ts'
 import { type Visibility, viewerPlaceholders } from './visibility.ts'
 
 interface Options {

@@ -3,7 +3,7 @@ import { and, Column, count, is, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
 import { createKeyset, type Keyset, type SortKey } from '../keyset.ts'
 import { connectionForLists } from '../pagination.ts'
-import { dummyTable, prepared } from '../statements.ts'
+import { createVariants, dummyTable, prepared } from '../statements.ts'
 import type { Person } from '../accounts/users.ts'
 import {
   type AnyRow,
@@ -16,7 +16,6 @@ import {
 } from './pages.ts'
 import type { ListSelection, RowsRequest } from './queries.ts'
 import { type Field, largeFieldsOf, PAGE, type SelectedRows } from './selects.ts'
-import { createVariants } from './variants.ts'
 import { type Viewer, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 /** Which rows a list can have, and in which order. */

@@ -15,7 +15,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { isLarge } from '../column-types.ts'
 import type { Database } from '../connection/database.ts'
 import { isAfterPosition, connectionForLists } from '../pagination.ts'
-import { dummyTable, prepared } from '../statements.ts'
+import { createVariants, dummyTable, prepared } from '../statements.ts'
 import type { Person } from '../accounts/users.ts'
 import {
   branchesOf,
@@ -27,7 +27,6 @@ import {
   suffixOf,
   usedFilters,
 } from './pages.ts'
-import { createVariants } from './variants.ts'
 import { type Branch, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 export type Columns = Readonly<Record<string, PgColumn>>

@@ -14,7 +14,7 @@ import {
   type SizedRow,
 } from '../pagination.ts'
 import type { Person } from '../accounts/users.ts'
-import { createVariants } from './variants.ts'
+import { createVariants } from '../statements.ts'
 import { type Branch, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 /** A row as a statement returns it, with the relation of the person. */
