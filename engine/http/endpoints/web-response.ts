@@ -7,7 +7,7 @@ import type { App } from '../../app/resource.ts'
 import type { Reply } from '../../call/caller.ts'
 import type { Log } from '../../call/context.ts'
 import type { GuardedEndpoint } from '../../guard/endpoints.ts'
-import { endAfterRequest } from '../server/lingering.ts'
+import { endAfterRequest } from '../server/connection.ts'
 import { EVENT_STREAM } from '../server/protocol.ts'
 
 /** Time in which an answer must end if the service stops, in milliseconds. Shorter than the time limit of the stop. */

@@ -1,11 +1,13 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { finished } from 'node:stream'
 
 import type { RequestAttributes } from '../../call/context.ts'
 import { BLOCK_FACTOR, blockOf } from '../../guard/networks.ts'
 
 // Requests and responses between their connections and the protocols: when they are handled and written (tick batching), how
-// many of a connection may wait (pipelining), and how much of them may be unread.
+// many of a connection may wait (pipelining), how much of them may be unread, and when a connection closes after an early answer
+// (lingering close).
 
 /** Maximum number of requests of one connection without a complete response. */
 const MAX_UNANSWERED = 32
@@ -193,4 +195,21 @@ export abstract class MeasuredResponse<
     // A response that has closed would be counted forever, because it emits no further `close`.
     if (!this.destroyed && this.unreadLength > LARGE) this.onLarge()
   }
+}
+
+/**
+ * Maximum time of a lingering close, in milliseconds: after the answer, the connection stays open while the client
+ * still sends its body. If the connection closed immediately, the client could lose the answer.
+ */
+export const LINGER = 1000
+
+/** Ends a response, and before discards the rest of the request body, for at most LINGER milliseconds. */
+export function endAfterRequest(response: ServerResponse) {
+  const deadline = setTimeout(() => response.end(), LINGER).unref()
+  finished(response.req.resume(), () => {
+    // The rest of the request body has arrived. If the response stayed open until the deadline, open connections
+    // would accumulate under overload.
+    clearTimeout(deadline)
+    response.end()
+  })
 }

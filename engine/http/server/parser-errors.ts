@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 import { encodeError } from './errors.ts'
-import { LINGER } from './lingering.ts'
+import { LINGER } from './connection.ts'
 
 const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
 

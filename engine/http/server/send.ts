@@ -10,9 +10,8 @@ import type { Reply } from '../../call/caller.ts'
 import type { LimitRefusal } from '../../call/context.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { type Coding, firstElements, preferredCoding } from './accept.ts'
-import { enqueueAnswer } from './connection.ts'
+import { endAfterRequest, enqueueAnswer } from './connection.ts'
 import { encodeError, type PublicError } from './errors.ts'
-import { endAfterRequest } from './lingering.ts'
 import { type Call, type Exchange, MCP } from './protocol.ts'
 
 /** Returns whether `If-None-Match` contains the entity tag of the answer, so that the status must be 304. Compares the first tags only. */
