@@ -1,7 +1,7 @@
 import type { Jobs } from '../../app/job.ts'
 import { hasMails, type MailTemplates } from '../../app/mail-template.ts'
-import type { PersonalData } from '../../db/accounts/personal-data.ts'
-import { selectWith } from '../../db/accounts/personal-data.ts'
+import { type PersonalData, selectWith } from '../../db/accounts/personal-data.ts'
+import { listConnections } from '../../db/accounts/users.ts'
 import { listOf, removeOf } from '../../db/jobs/queries.ts'
 import { toUnixSeconds } from '../../values/unix-time.ts'
 
@@ -27,3 +27,13 @@ export const personalDataOfJobs = (jobs: Jobs, mails: MailTemplates): PersonalDa
         },
       ]
     : []
+
+/** The export of an account lists its connections with sign-in providers. A foreign key removes them. */
+export const personalDataOfProviders: PersonalData = {
+  select: selectWith(
+    (db, { id }) => ({ rows: listConnections(db, id) }),
+    ({ rows }) => ({
+      connections: rows.map(({ provider, createdAt }) => ({ provider, createdAt: toUnixSeconds(createdAt) })),
+    }),
+  ),
+}
