@@ -87,10 +87,7 @@ export type NoteAction =
 
 const changingNote = (action: NoteAction) => changing([notesTopic]).meta({ action }).errors(noteErrors)
 
-/**
- * Limits of `notes.share`. The second counts by sender and address: src/notes.ts gives the key. So a call is never refused because
- * of calls of other people, which would tell of them.
- */
+/** Limits `notes.share` by the account of the sender. */
 const shareLimit: RateLimit = {
   name: 'shares',
   points: 100,
@@ -98,6 +95,10 @@ const shareLimit: RateLimit = {
   perAccount: true,
   inDatabase: true,
 }
+/**
+ * Limits `notes.share` by sender and address (src/notes.ts has the key). A limit by address alone would tell a sender that other people
+ * share with the address.
+ */
 export const addressLimit: RateLimit = { name: 'sharesToAddress', points: 30, duration: 3600 }
 
 /** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */

@@ -23,7 +23,7 @@ const selectCount = prepared((db) =>
 )
 
 // There is only one counter, so every caller passes the same key (`true`), and all callers that share a statement
-// receive the same count. At most two statements run: callers that arrive during the first one need a later count.
+// receive the same count. At most two statements run: a caller that arrives while one runs needs a newer count, and starts the second.
 const reads = coalesced(2, async (db, keys: readonly true[]) => {
   const { count } = requireRow(await selectCount(db).execute({ id: 1 }))
   return keys.map(() => count)

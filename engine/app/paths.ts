@@ -8,7 +8,7 @@ const PARAMETER = /\{\+?(\w+)\}/g
 
 const segmentsOf = (path: string) => path.split('/').slice(1)
 
-/** Requests do not show the names of parameters. */
+/** Returns a path without the names of its parameters, which requests do not contain. */
 const withoutNames = (path: string) => path.replace(PARAMETER, '{}')
 const isParameter = (segment: string) => segment.startsWith('{')
 
@@ -30,21 +30,22 @@ export function matchesPath(requested: string, path: string) {
 export const isSamePlace = (one: string, other: string) => withoutNames(one) === withoutNames(other)
 
 /**
- * Returns whether a path would take requests for another path. A fixed segment beside a parameter of the other path takes one
- * value of the parameter only, and is permitted: `/api/books/export` beside `/api/books/{id}`.
+ * Returns whether a path would take requests for another path. A more specific path is permitted, because it takes only one value of
+ * a parameter: `/api/books/export` beside `/api/books/{id}`.
  */
 export function hidesPath(path: string, other: string) {
   const [own, others] = [segmentsOf(path), segmentsOf(other)]
-  const pairs = own.map((segment, index) => ({ segment, beside: others[index] ?? '' }))
+  /** The segments of both paths at the same position. */
+  const pairs = own.map((segment, index) => [segment, others[index] ?? ''] as const)
   const overlaps =
     own.length === others.length &&
     pairs.every(
-      ({ segment, beside }) =>
+      ([segment, beside]) =>
         segment === beside || isParameter(beside) || (isParameter(segment) && beside !== ''),
     )
   const isMoreSpecific =
-    pairs.every(({ segment, beside }) => !isParameter(segment) || isParameter(beside)) &&
-    pairs.some(({ segment, beside }) => !isParameter(segment) && isParameter(beside))
+    pairs.every(([segment, beside]) => !isParameter(segment) || isParameter(beside)) &&
+    pairs.some(([segment, beside]) => !isParameter(segment) && isParameter(beside))
   return overlaps && !isMoreSpecific
 }
 

@@ -171,7 +171,7 @@ const closeServer = (server: Server) =>
  * Removes expired rows at the start and every hour. If several instances share a database, a lock ensures that only one
  * instance at a time removes rows.
  */
-function scheduleCleanup({ db, log, settings }: Services) {
+function scheduleCleanup({ db, log, settings }: Pick<Services, 'db' | 'log' | 'settings'>) {
   const cleanUp = () => {
     removeExpired(db, settings.auditRetention).catch((error: unknown) => {
       log.error({ err: error }, 'removing expired rows failed; the next attempt is in an hour')

@@ -129,7 +129,7 @@ type AccountExport<Parts extends ExportParts> = z.output<
 > &
   DataOfAll<Parts>
 
-/** The compiler cannot derive the parts from the data, so the type names the parts. No value has the property. */
+/** `~parts` exists only in the type, for `ExportPartsOf`: the compiler cannot derive the parts from the data of the export. */
 type AccountExportSchema<Parts extends ExportParts> = z.ZodType<
   AccountExport<Parts>,
   AccountExport<Parts>

@@ -26,7 +26,7 @@ type OutputOf<Declaration> = Declaration extends { input: infer Input extends z.
  * With `of`, a state shows the rows of one parent, which the field of the input names:
  * `topic('tickets', { access: 'signedIn', state: TicketList, input: TicketFilter, of: 'projectId' })`. A stream watches
  * one or several parents, and a change is announced to one parent: `announce(ticketsTopic, { parent: projectId })`. The
- * schema of the field must accept its own output, as `RowId` does.
+ * field of an update has the same schema as the field of the input. Therefore, the schema must accept its own output, as `RowId` does.
  *
  * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its resource, and
  * that the operation is `list` or `get`. If a state has one list, a larger number in the state is the total of the list.
@@ -69,7 +69,7 @@ export type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } 
 const isOfParent = (topic: Topic): topic is TopicOfParent =>
   topic.of !== undefined && topic.input !== undefined
 
-/** The schema of the field that names the parent. A wrong name is a mistake of the declaration: engine/start/define-app/mistakes/topics.ts. */
+/** Returns the schema of the field that names the parent. `defineApp` refuses a wrong name (engine/start/define-app/mistakes/topics.ts). */
 const parentField = ({ input, of }: TopicOfParent): z.ZodType => {
   const field: unknown = input instanceof z.ZodObject ? input.shape[of] : undefined
   return field instanceof z.ZodType ? field : z.unknown()

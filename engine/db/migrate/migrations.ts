@@ -108,29 +108,29 @@ const hasHash = ({ hash, hashWithCrLf }: Migration, stored: string) =>
   stored === hash || stored === hashWithCrLf
 
 /**
- * Compares migrations and applied migrations as sets. The hash of a row with the time of a migration in `split` is not
- * compared: release 1.0.0 recorded the hash of the migration before it was split.
+ * Compares the migrations of this release (`wanted`) with the applied migrations, as sets. Does not compare the hash of a row with the
+ * time of a migration in `split`: release 1.0.0 recorded the hash of the migration before it was split.
  */
-function compare(known: Migration[], applied: Applied[], split: readonly Migration[] = []) {
+function compare(wanted: Migration[], applied: Applied[], split: readonly Migration[] = []) {
   const unmatched = new Set(applied)
   const rowOf = new Map<Migration, Applied>()
   for (const rule of rules)
-    for (const migration of known) {
+    for (const migration of wanted) {
       const row = rowOf.has(migration) ? undefined : [...unmatched].find((other) => rule(migration, other))
       if (!row) continue
       rowOf.set(migration, row)
       unmatched.delete(row)
     }
   const splitTimes = new Set(split.map(({ time }) => time))
-  const lastTime = Math.max(0, ...known.map(({ time }) => time))
+  const lastTime = Math.max(0, ...wanted.map(({ time }) => time))
   return {
-    pending: known.filter((migration) => !rowOf.has(migration)),
-    changed: known.filter((migration) => {
+    pending: wanted.filter((migration) => !rowOf.has(migration)),
+    changed: wanted.filter((migration) => {
       const row = rowOf.get(migration)
       return row && !splitTimes.has(row.time) && !hasHash(migration, row.hash)
     }),
-    unnamed: known.filter((migration) => rowOf.has(migration) && rowOf.get(migration)?.name === undefined),
-    // Rows without a name are from before 1.0.0, unless their time is later than each known time.
+    unnamed: wanted.filter((migration) => rowOf.has(migration) && rowOf.get(migration)?.name === undefined),
+    // Rows without a name are from before 1.0.0, unless their time is later than the time of each migration.
     unknown: [...unmatched].filter(({ name, time }) => name !== undefined || time > lastTime),
   }
 }

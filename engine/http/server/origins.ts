@@ -19,8 +19,8 @@ export function isCrossSite(
   { path }: Target,
   origins: string[],
 ) {
-  // The pages for apps have a stricter check (engine/http/endpoints/sign-in-pages.ts), and refuse a request with a
-  // page. MCP ignores cookies.
+  // The pages of the sign-in for apps have a stricter check, and answer a refused request with a page
+  // (engine/http/endpoints/sign-in-pages.ts). MCP ignores cookies.
   if (SAFE.includes(method) || PAGES.includes(path) || path === MCP) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
   if (cookie === undefined) return false
@@ -29,8 +29,9 @@ export function isCrossSite(
 }
 
 /**
- * Returns whether a request to an endpoint with access may come from a page of an untrusted origin, because it does not prove
- * the contrary. Browsers send forms and texts to other sites without asking (a preflight), and old browsers without `Origin`.
+ * Prevents cross-site request forgery at endpoints, which receive other bodies than JSON: returns whether a request with a cookie does
+ * not prove that it comes from a trusted page. Browsers send forms and texts to other sites without a preflight request, and old
+ * browsers send them without `Origin`.
  */
 export function isUnproven(
   { method = 'GET', headers }: IncomingMessage,

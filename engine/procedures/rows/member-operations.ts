@@ -20,13 +20,13 @@ import { listTopicsWithin } from './topics-within.ts'
 interface Options<Row, New, Changes, View, Role extends string> {
   rows: Rows<Row, New, Changes, Role>
   /** Returns the view of a row, and sets its entity tag. */
-  showWithTag: (call: Call, row: Row & Related) => View
+  viewWithTag: (call: Call, row: Row & Related) => View
 }
 
 /** Creates the handlers for the people with access to the rows of a resource. */
 export function createMemberOperations<Row, New, Changes, View, Role extends string>({
   rows,
-  showWithTag,
+  viewWithTag,
 }: Options<Row, New, Changes, View, Role>) {
   /** Throws if the rows have no members. */
   const requireMembers = () => {
@@ -79,7 +79,7 @@ export function createMemberOperations<Row, New, Changes, View, Role extends str
         const row = isPermitted ? await rows.find(db, user, call.input.id) : undefined
         if (!row || !hasRelation(row, requirements)) throw notFound(call)
         announceMember(call, row, address)
-        return showWithTag(call, row)
+        return viewWithTag(call, row)
       }),
 
     /** Removes the person with an address from the row, if there is one. */
@@ -94,7 +94,7 @@ export function createMemberOperations<Row, New, Changes, View, Role extends str
         const row = isPermitted ? ((await rows.find(db, user, call.input.id)) ?? rowBefore) : undefined
         if (!row) throw notFound(call)
         announceMember(call, row, address)
-        return showWithTag(call, row)
+        return viewWithTag(call, row)
       }),
 
     /** Ends the access of the caller to the row that another person shares. */

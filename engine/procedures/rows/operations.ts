@@ -42,8 +42,9 @@ type Exact<Fields, Values> = {
 const NOBODY: Person = { id: '', email: '' }
 
 /**
- * Creates the handlers of a resource with rows. `markChecksInStatement` tells the guard which permissions a statement checks, by its
- * condition (`requirementsOf`). If the statement finds no row, the handler throws 404, which the guard can replace by 403 or 412.
+ * Creates the handlers of a resource with rows. A statement checks the permissions itself: its condition contains the relations of
+ * `requirementsOf`. `markChecksInStatement` tells the guard which permissions these are. If the statement finds no row, the handler
+ * throws 404, and the guard finds out whether 403 or 412 applies instead.
  */
 export function createOperations<
   Row extends { id: string | number },
@@ -65,7 +66,7 @@ export function createOperations<
   const { owner, ownerRelation, members } = rows.visibility
   const isOwned = owner !== undefined && !members
 
-  /** What people with the same relations may do, computed once: the names of the relations are few. */
+  /** The permissions of each set of relations, computed once. There are few sets. */
   const canByRelations = new Map<string, Readonly<Record<Action, boolean>>>()
 
   function canOf(relations: readonly string[]) {
@@ -84,13 +85,13 @@ export function createOperations<
   const viewAs = (row: Listed, person: Person) =>
     view(row, { can: canOf(row.relations), relations: row.relations, person })
 
-  const show = ({ context }: AnyCall, row: Listed) => viewAs(row, context.user ?? NOBODY)
+  const viewOf = ({ context }: AnyCall, row: Listed) => viewAs(row, context.user ?? NOBODY)
 
   /** Returns the view of a row, and sets its entity tag. */
-  const showWithTag = (call: AnyCall, row: Found) => {
+  const viewWithTag = (call: AnyCall, row: Found) => {
     const tag = call.procedure['~orpc'].meta.etag ? tagOf(row) : undefined
     if (tag !== undefined) call.context.reply.set('etag', tag)
-    return show(call, row)
+    return viewOf(call, row)
   }
 
   /** The guard announces the changes of a person's own rows, and of the rows of everybody. */
@@ -106,13 +107,14 @@ export function createOperations<
   return {
     viewAs,
 
-    ...createMemberOperations({ rows, showWithTag }),
+    ...createMemberOperations({ rows, viewWithTag }),
 
     /**
      * Lists a page. `list` is the name of the list in the output, `total` the name of the number of all rows. The input can
      * have `limit`, `cursor`, `q`, `order`, the filters, and the id of the parent.
      */
     page: <List extends string, Total extends string = never>(list: List, total?: Total) => {
+      // One for each database.
       const sharedReads = prepared(createSharedReads)
       return markChecksInStatement(
         concernsParent,
@@ -128,14 +130,14 @@ export function createOperations<
           })
           // The list is also empty if the caller may not see the parent. Then the guard throws 404 or 403.
           if (page.rows.length === 0) await call.context.checkPermissions?.(db)
-          // A proxy must not compress rows of other people beside own rows: the size of the answer could reveal a text (BREACH).
+          // Otherwise, the size of a compressed answer with rows of several owners could reveal a text of another person (BREACH).
           if (
             !hasOneRelation(rows.visibility) &&
             page.rows.some((row) => !row.relations.includes(ownerRelation))
           )
             call.context.reply.set('cache-control', 'no-transform')
           return {
-            [list]: page.rows.map((row) => show(call, row)),
+            [list]: page.rows.map((row) => viewOf(call, row)),
             ...(total !== undefined && { [total]: page.total }),
           } as PageOf<View, List, Total>
         },
@@ -150,7 +152,7 @@ export function createOperations<
           const { db, user = NOBODY } = call.context
           const row = await rows.find(db, user, call.input.id)
           if (!row || !hasRelation(row, requirementsOf(call, rows))) throw notFound(call)
-          return showWithTag(call, row)
+          return viewWithTag(call, row)
         },
       ),
 
@@ -164,7 +166,7 @@ export function createOperations<
         const row = await rows.insert(db, user, await map(call), parentRelations)
         if (!row) throw notFound(call)
         announceRow(call, row)
-        return showWithTag(call, row)
+        return viewWithTag(call, row)
       }),
 
     /** Changes the row with the id in the input to the values that `map` returns. An omitted field keeps its value. */
@@ -182,7 +184,7 @@ export function createOperations<
         const row = await rows.update(db, user, id, values, requirementsOf(call, rows))
         if (!row) throw notFound(call)
         announceRow(call, row, ...(before ? [before] : []))
-        return showWithTag(call, row)
+        return viewWithTag(call, row)
       }),
 
     /** Deletes the row with the id in the input. Throws 404 if there is none, unless `isRequired` is false. */

@@ -29,10 +29,10 @@ export function selectionOf({ input }: Pick<ListCall, 'input'>): ListSelection {
 }
 
 /**
- * Returns the key of calls that receive the same rows, and so can share a read (engine/procedures/lists/shared-reads.ts). The key has
- * the account with its address, because members are stored by address, and whether the caller is an app: account and app decide in which
- * queue a read waits. Callers without an account have no key:
- * they wait in the queues of their networks.
+ * Returns the key of a read: calls with the same key receive the same rows, and can share a read
+ * (engine/procedures/lists/shared-reads.ts). Reads wait in a queue for each account, and apps wait in another queue than the person.
+ * Therefore, the key has the account, and whether the caller is an app. The key also has the address, because members are stored by
+ * address. Returns undefined without an account: these reads wait in the queue of their network.
  */
 export function readKeyOf({ context, input = {} }: ListCall, relations: readonly string[] | undefined) {
   const { user, scopes } = context
@@ -46,7 +46,7 @@ type Read<Row> = (page: RowsRequest) => Promise<SizedRow<Row>[]>
 type Listed = Pick<Rows, 'keysetOf' | 'textsOf'> & Partial<Pick<Rows, 'hasTextIds'>>
 
 /**
- * Reads a page of rows in the order of the input, and the total if there is `count`. `keysetOf` finds the order, undefined is newest first.
+ * Reads a page of rows, and the total if there is `count`. The order is the keyset of `keysetOf`, or newest first if there is none.
  * `textsOf` returns the values that limit the bytes of a page.
  */
 export async function readRows<Row>(
