@@ -108,8 +108,9 @@ export const wantedMigrations = (app: Pick<App, 'migrationsFolder' | 'jobs' | 'm
 })
 
 /**
- * Which changes a stream of a topic receives: those that are announced (`context.announce`) to the caller's account or address, to
- * the accounts of `listOtherOwners`, or to the parents of `listParents`. Both lists are read again before each read of a state.
+ * The changes that a stream of a topic receives: changes that are announced (`context.announce`) to the account or the address of the
+ * caller, to the accounts of `listOtherOwners`, or to the parents of `listParents`. Both lists are read again before each read of a
+ * state.
  */
 export interface Watch {
   topic: Topic

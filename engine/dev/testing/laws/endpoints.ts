@@ -129,7 +129,7 @@ async function prepareCaller(worlds: Worlds, { access: { role } }: GuardedEndpoi
   return scene
 }
 
-/** Lists the endpoints that refuse a caller with the declared role and scope. Other refusedCallers of these endpoints prove nothing. */
+/** Lists the endpoints that refuse a caller with the declared role and scope. Other refusals of these endpoints prove nothing. */
 export async function listRefusing(worlds: Worlds, endpoints: Endpoints) {
   const names: string[] = []
   for (const [name, endpoint] of guardedEndpoints(endpoints)) {

@@ -140,7 +140,7 @@ const casesOfStream = (reader: Declared, own: readonly ErrorCase[]): ErrorCase[]
 
 const STREAM_ERRORS: readonly string[] = ['NOT_FOUND', 'FORBIDDEN']
 
-/** Returns a scene whose clients watch a topic instead of caller the procedure that reads the topic. */
+/** Returns a scene whose clients watch a topic instead of calling the procedure that reads the topic. */
 function watchInstead(scene: Scene, { path, meta: { reads } }: Declared): Scene {
   const watch = (client: Scene['people']['ada']) =>
     replaceProcedure(client, path, () => async (input) => {
