@@ -41,6 +41,10 @@ export function createKeyset(...sortKeys: readonly SortKey[]) {
     keys.map((key, index): Bound => ({ ...key, value: position[index] ?? null }))
   const parse = (json: string) => JSON.parse(json) as SortValues
   return {
+    /** The columns, if an index on them returns exactly the rows after a position: all in one direction, and never null. */
+    columns: keys.every(({ direction, nulls }) => direction === keys[0]?.direction && nulls === undefined)
+      ? keys.flatMap(({ column }) => (is(column, Column) ? [column] : []))
+      : undefined,
     order: keys.map(({ column, direction, nulls }) =>
       sql.join([sql`${column}`, sql.raw(direction), ...(nulls ? [sql.raw(`nulls ${nulls}`)] : [])], sql` `),
     ),

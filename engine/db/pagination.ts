@@ -196,7 +196,7 @@ const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? Strin
  * Selects times as milliseconds, because `new Date` reads a number faster than a text: 9 % more requests per second of
  * a list with two times in each row. A field that is an object of columns, such as `session`, remains unchanged.
  */
-const withNumericTimes = <Fields extends SelectedFields>(fields: Fields) =>
+export const withNumericTimes = <Fields extends SelectedFields>(fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,

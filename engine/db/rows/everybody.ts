@@ -21,6 +21,8 @@ export const everybody = (): VisibilityOf<never> => (table) => {
     ownerRelation: 'owner',
     relation: () => relation,
     isVisible: (_, relations) => isPermitted(relations),
-    branches: (_, relations) => [{ from: sql`${table}`, condition: isPermitted(relations), relation }],
+    branches: (_, relations) => [
+      { from: sql`${table}`, condition: isPermitted(relations), relation, equal: [] },
+    ],
   }
 }

@@ -17,6 +17,7 @@ import type { Database } from '../connection/database.ts'
 import { isAfterPosition, connectionForLists } from '../pagination.ts'
 import { createVariants, dummyTable, prepared } from '../statements.ts'
 import type { Person } from '../accounts/users.ts'
+import { isIndexed } from './bounded.ts'
 import {
   branchesOf,
   createPages,
@@ -138,6 +139,15 @@ export function createLists({ table, columns, listed, visibility, largeFields, f
     newest: createdAt && newestBy({ createdAt, id: table.id }),
     suffixOf: suffix,
     criteriaFields: columns,
+    isBounded(criteria, keyset) {
+      const [branch, ...others] = branchesOf(name, visibility, criteria, undefined)
+      const order = keyset ? keyset.columns : createdAt && [createdAt, table.id]
+      const used = usedFilters(filters, visibility, criteria)
+      // PostgreSQL does not use the order of an index after a column that is null.
+      if (!branch?.equal || others.length > 0 || !order || used.some((field) => criteria[field] === null))
+        return false
+      return isIndexed(table, [...branch.equal, ...used.flatMap((field) => columns[field] ?? [])], order)
+    },
     selectRows(criteria, relations, { order, isAfter, sortValues }) {
       const selections = branchesOf(name, visibility, criteria, relations).map((branch) => {
         // The index of memberships has its own copy of the position in the default order.

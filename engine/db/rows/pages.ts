@@ -1,6 +1,7 @@
 import { type AnyColumn, Column, is, type SQL, sql, Subquery } from 'drizzle-orm'
 import { toSnakeCase } from 'drizzle-orm/casing'
 import type { SelectedFields } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 
 import { comparable } from '../column-types.ts'
 import type { Database } from '../connection/database.ts'
@@ -15,6 +16,7 @@ import {
 } from '../pagination.ts'
 import type { Person } from '../accounts/users.ts'
 import { createVariants } from '../statements.ts'
+import { createShortPages, MAX_SHORT_ROWS } from './short-pages.ts'
 import { type Branch, viewerPlaceholders, type Visibility } from './visibility.ts'
 
 /** A row as a statement returns it, with the relation of the person. */
@@ -128,12 +130,31 @@ interface Options {
   criteriaFields: Readonly<Record<string, unknown>>
   /** Selects at most as many rows as the placeholder `limit` says, in order. */
   selectRows: (criteria: Criteria, relations: readonly string[] | undefined, end: End) => SQL
+  /** Returns whether the limit bounds the number of rows that the database reads. By default, it does not. */
+  isBounded?: (criteria: Criteria, keyset: Keyset | undefined) => boolean
 }
+
+const HOUR = 3_600_000
+
+/** Which lists of which people were too long for a short page. A wrong entry costs time, and changes no page. */
+const createLongLists = () => new LRUCache<string, true>({ max: 10_000, ttl: HOUR })
 
 /** The statements that list a page of rows, one for each combination of order, filters and position. */
 export function createPages({ name, alias, fields, texts, searched, newest, ...options }: Options) {
-  const selectPage = createVariants(name)
-  return (
+  const [selectPage, selectShortPage] = [createVariants(name), createVariants(name)]
+  const shortPages = createShortPages(fields, texts)
+  const longLists = createLongLists()
+  const boundedLists = new LRUCache<string, boolean>({ max: 1000 })
+
+  function isBounded(variant: string, criteria: Criteria, keyset: Keyset | undefined) {
+    const known = boundedLists.get(variant)
+    if (known !== undefined) return known
+    const bounded = options.isBounded?.(criteria, keyset) ?? false
+    boundedLists.set(variant, bounded)
+    return bounded
+  }
+
+  return async (
     db: Database,
     person: Person | undefined,
     { after, ...page }: PageRequest<Position | SortValues>,
@@ -147,7 +168,20 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
     // A position with nulls has other conditions, and so another statement.
     const nulls = position ? `_after${position.map((value) => (value === null ? 0 : 1)).join('')}` : ''
     const variant = `_list${orderName === undefined ? '' : `_${toSnakeCase(orderName)}`}${options.suffixOf(criteria, relations)}${isSearch ? '_search' : ''}${nulls}`
-    const statement = selectPage(variant, (connection) => {
+    const parameters = {
+      ...parametersOf(options.criteriaFields, person, criteria),
+      ...(keyset
+        ? {
+            limit: page.limit,
+            q: page.q,
+            maxMatches: page.maxMatches,
+            ...Object.fromEntries((position ?? []).map((value, index) => [`sort${index}`, value])),
+          }
+        : pageParameters({ ...page, ...(after && { after: after as Position }) })),
+    }
+
+    /** The rows of the page as a subquery. */
+    function selectList() {
       const bounds = position?.map((value, index) =>
         value === null ? null : sql.placeholder(`sort${index}`),
       )
@@ -156,25 +190,32 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
         : requireNewest()
       const rows = options.selectRows(criteria, relations, { order, isAfter, sortValues: keyset?.sortValues })
       const selected = { ...fields, ...(keyset && { sortValues: keyset.selectedSortValues }) }
-      return limitBytes(connection, new Subquery(rows, selected, alias), selected, {
-        texts,
-        searched,
-        order,
-        isSearch,
-      })
+      return { list: new Subquery(rows, selected, alias), selected, order }
+    }
+
+    if (shortPages && !isSearch) {
+      const limit = Math.min(page.limit, MAX_SHORT_ROWS)
+      const bounded = isBounded(variant, criteria, keyset)
+      const key = `${limit < page.limit ? '' : limit}${variant} ${person?.id}`
+      // A list that can be longer begins with a short statement only if this costs little.
+      if ((bounded || limit === page.limit) && !longLists.has(key)) {
+        const statement = selectShortPage(`${variant}_short`, (connection) => {
+          const { list, selected, order } = selectList()
+          return shortPages.select(connection, list, selected, order)
+        })
+        const rows = await statement(connectionForLists(db)).execute({ ...parameters, limit })
+        const isComplete = rows.length < limit || limit === page.limit
+        const measured = isComplete ? shortPages.measure(rows) : undefined
+        if (measured) return measured
+        longLists.set(key, true)
+      }
+    }
+
+    const statement = selectPage(variant, (connection) => {
+      const { list, selected, order } = selectList()
+      return limitBytes(connection, list, selected, { texts, searched, order, isSearch })
     })
-    const parameters = keyset
-      ? {
-          limit: page.limit,
-          q: page.q,
-          maxMatches: page.maxMatches,
-          ...Object.fromEntries((position ?? []).map((value, index) => [`sort${index}`, value])),
-        }
-      : pageParameters({ ...page, ...(after && { after: after as Position }) })
-    return statement(connectionForLists(db)).execute({
-      ...parametersOf(options.criteriaFields, person, criteria),
-      ...parameters,
-    })
+    return statement(connectionForLists(db)).execute(parameters)
   }
 
   function requireNewest() {

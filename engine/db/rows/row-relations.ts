@@ -23,10 +23,9 @@ export function withRelations(visibility: Visibility, added: RowRelations): Visi
       ],
       sql` || `,
     )
-  const appendTo = (viewer: Viewer) => (branch: Branch) => ({
-    ...branch,
-    relation: append(branch.relation, viewer),
-  })
+  const appendTo =
+    (viewer: Viewer) =>
+    ({ equal: _, ...branch }: Branch): Branch => ({ ...branch, relation: append(branch.relation, viewer) })
   const { branchOf } = visibility
   return {
     ...visibility,

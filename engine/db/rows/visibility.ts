@@ -30,6 +30,11 @@ export interface Branch {
   position?: { createdAt: PgColumn; id: PgColumn }
   /** Whether the rows belong to the person. */
   isOwn?: boolean
+  /**
+   * The columns that the condition compares with one value each, for example the owner. Only if the condition and the relation
+   * depend on no other value of a row, and on no other rows.
+   */
+  equal?: readonly PgColumn[]
 }
 
 /**
@@ -151,6 +156,7 @@ export const owned =
           condition: either(includes(relations, OWNER) && isOwn(viewer)),
           relation: relationText(OWNER),
           isOwn: true,
+          equal: [columns[owner]],
         },
       ],
     }
@@ -188,6 +194,7 @@ export const within =
           from: sql`${table}`,
           condition: sql`${eq(reference, id)} and ${isParentVisible(id, viewer, relations)}`,
           relation: relationTo(id, viewer),
+          equal: [reference],
         }
       },
       branches: (viewer, relations) =>
