@@ -13,17 +13,26 @@ import { asText } from './column-types.ts'
 import type { Database } from './connection/database.ts'
 import { containsText } from './search.ts'
 
-const separateConnections = new WeakMap<Database, Database>()
+interface ListConnections {
+  lists: Database
+  boundedLists: Database
+}
 
-/** Sets the connections that `connectionForLists` returns for a database. */
-export const setListConnections = (db: Database, lists: Database) => separateConnections.set(db, lists)
+const separateConnections = new WeakMap<Database, ListConnections>()
+
+/** Sets the connections that `connectionForLists` and `connectionForBoundedLists` return for a database. */
+export const setListConnections = (db: Database, connections: ListConnections) =>
+  separateConnections.set(db, connections)
 
 /**
  * Returns the connections for queries with long results: lists, counts and exports. These connections are separate,
  * so that short statements do not wait for a long result. A transaction and the embedded database have only one
  * connection, so `connectionForLists` returns `db` itself.
  */
-export const connectionForLists = (db: Database) => separateConnections.get(db) ?? db
+export const connectionForLists = (db: Database) => separateConnections.get(db)?.lists ?? db
+
+/** Returns the connections for lists whose cost is limited, so that short statements can wait for them. */
+export const connectionForBoundedLists = (db: Database) => separateConnections.get(db)?.boundedLists ?? db
 
 /** The position of a row in a list (keyset pagination). Lists are ordered by time and id, newest first. */
 export interface Position {

@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { bigint, customType, index, integer, pgTable, text, varchar } from 'drizzle-orm/pg-core'
 import { sql } from 'drizzle-orm'
 import { nextCursor } from 'tallystick-contract/internal'
-import { createdAt, everybody, rows } from 'tallystick/db'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createdAt, everybody, rows, shared, within } from 'tallystick/db'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import type { Connection } from '../db/connection/database.ts'
+import { openServer } from '../db/connection/server.ts'
+import { connectionForBoundedLists, connectionForLists } from '../db/pagination.ts'
 import type { ListSelection, Rows } from '../db/rows/index.ts'
 import { readRows } from '../procedures/rows/read-rows.ts'
 import { createDatabase, open } from './fixtures/database.ts'
@@ -133,4 +135,110 @@ describe.each<[string, Connection]>([
       },
     )
   }, 120_000)
+})
+
+describe('the connections of a list', () => {
+  const owners = pgTable(
+    'owners',
+    {
+      id: id(),
+      userId: text().notNull(),
+      due: integer(),
+      kind: text().notNull(),
+      title: text().notNull(),
+      createdAt,
+    },
+    (table) => [
+      index().on(table.userId, table.createdAt, table.id),
+      index().on(table.kind, table.userId, table.createdAt, table.id),
+      index().on(table.userId, table.due, table.createdAt, table.id),
+      index().on(table.userId, table.createdAt.desc(), table.title, table.id),
+      index()
+        .on(table.userId, table.title, table.id)
+        .where(sql`title > ''`),
+    ],
+  )
+  const parts = pgTable(
+    'parts',
+    {
+      id: id(),
+      ownerId: number().references(() => owners.id),
+      userId: text().notNull(),
+      title: text().notNull(),
+      createdAt,
+    },
+    (table) => [index().on(table.ownerId, table.createdAt, table.id)],
+  )
+  const members = pgTable('owner_members', {
+    ownerId: number().references(() => owners.id),
+    email: text().notNull(),
+    role: text({ enum: ['reader'] }).notNull(),
+    createdAt,
+  })
+  const own = {
+    create: [],
+    filter: ['due', 'kind'],
+    search: ['title'],
+    orders: {
+      newest: [{ column: 'createdAt', direction: 'desc' }],
+      title: [{ column: 'title' }],
+      due: [{ column: 'due' }],
+    },
+  } as const
+  const ownRows = () => rows(owners, own)
+  const partsOf = (added: object = {}) =>
+    rows(parts, { visible: within(ownRows(), 'ownerId'), create: [], ...added })
+
+  beforeAll(async () => {
+    for (const statement of [
+      'create table owners (id bigint, user_id text, due integer, kind text, title text, created_at timestamptz(3))',
+      'create table parts (id bigint, owner_id bigint, user_id text, title text, created_at timestamptz(3))',
+      'create table owner_members (owner_id bigint, email text, role text, created_at timestamptz(3))',
+    ])
+      await server.db.execute(sql.raw(statement))
+  })
+
+  /** Returns whether a page is read on the connection of short reads. */
+  async function isOnReads(listed: Pick<Rows, 'list'>, selection: ListSelection, limit = 20, q?: string) {
+    const prepare = vi.spyOn(connectionForLists(server.db)._.session, 'prepareQuery')
+    await listed.list(server.db, person, { limit, ...(q && { q, maxMatches: 1 }) }, selection)
+    const isOnLists = prepare.mock.calls.length > 0
+    prepare.mockRestore()
+    return !isOnLists
+  }
+
+  test.each<[string, () => Pick<Rows, 'list'>, ListSelection]>([
+    ['of own rows', ownRows, {}],
+    ['with a filter in an index', ownRows, { kind: 'a' }],
+    ['with a filter in another place of the index', ownRows, { due: 1 }],
+    ['of a parent', partsOf, { ownerId: 1 }],
+  ])('a short list %s does not wait for long lists', async (_, create, selection) => {
+    expect(await isOnReads(create(), selection)).toBe(true)
+    expect(await isOnReads(create(), selection, 1001)).toBe(true)
+  })
+
+  test.each<[string, () => Pick<Rows, 'list'>, ListSelection, string?]>([
+    ['with a search', ownRows, {}, 'a'],
+    ['with filters that no index has together', ownRows, { kind: 'a', due: 1 }],
+    ['with a filter for null', ownRows, { due: null }],
+    ['in an order with a partial index', ownRows, { order: 'title' }],
+    ['in an order with nulls', ownRows, { order: 'due' }],
+    ['of everybody without an index', () => rows(owners, { ...own, visible: everybody() }), {}],
+    ['with rows of other people', () => rows(owners, { ...own, visible: shared({ members }) }), {}],
+    ['of all parents', partsOf, {}],
+    ['with a condition of the application', () => partsOf({ author: 'userId' }), { ownerId: 1 }],
+  ])('a list %s does not delay short reads', async (_, create, selection, q) => {
+    expect(await isOnReads(create(), selection, 20, q)).toBe(false)
+    expect(await isOnReads(create(), selection, 1001, q)).toBe(false)
+  })
+
+  test('are the same through a pooler, which does not pipeline', async () => {
+    const timeouts = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+    const settings = timeouts.map((name) => `-c ${name}=10000`).join(' ')
+    const pooled = await openServer(`${url}?options=${encodeURIComponent(settings)}`, { directUrl: url })
+
+    expect(connectionForBoundedLists(pooled.db)).toBe(connectionForLists(pooled.db))
+    expect(connectionForBoundedLists(server.db)).not.toBe(connectionForLists(server.db))
+    await pooled.close()
+  })
 })

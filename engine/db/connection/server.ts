@@ -136,7 +136,8 @@ export async function openServer(
     observedBy(withTransactionChecks(withRowReaders(drizzle(client, { casing }))), observers)
   // Drizzle sends selects, counts and statements with CTEs to the second argument, other statements and transactions to the first.
   const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
-  setListConnections(db, createDatabase(lists))
+  const listing = createDatabase(lists)
+  setListConnections(db, { lists: listing, boundedLists: directUrl === undefined ? db : listing })
   const direct = directUrl === undefined ? database : parseDatabaseUrl(directUrl)
   return { db, notifications: createServerNotifications(direct, writes), close }
 }

@@ -8,6 +8,7 @@ import type { Database } from '../connection/database.ts'
 import type { Keyset, SortValues } from '../keyset.ts'
 import {
   limitBytes,
+  connectionForBoundedLists,
   connectionForLists,
   pageParameters,
   type PageRequest,
@@ -203,7 +204,8 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
           const { list, selected, order } = selectList()
           return shortPages.select(connection, list, selected, order)
         })
-        const rows = await statement(connectionForLists(db)).execute({ ...parameters, limit })
+        const connection = bounded ? connectionForBoundedLists(db) : connectionForLists(db)
+        const rows = await statement(connection).execute({ ...parameters, limit })
         const isComplete = rows.length < limit || limit === page.limit
         const measured = isComplete ? shortPages.measure(rows) : undefined
         if (measured) return measured
