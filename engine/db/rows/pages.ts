@@ -207,7 +207,7 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
         const connection = bounded ? connectionForBoundedLists(db) : connectionForLists(db)
         const rows = await statement(connection).execute({ ...parameters, limit })
         const isComplete = rows.length < limit || limit === page.limit
-        const measured = isComplete ? shortPages.measure(rows) : undefined
+        const measured = isComplete ? shortPages.measure<AnyRow>(rows) : undefined
         if (measured) return measured
         longLists.set(key, true)
       }
