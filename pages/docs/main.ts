@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { createElement } from 'react'
 import { createRoot } from 'react-dom/client'
 
-import { queryClient } from '../../engine/dev/page/api.ts'
+import { queryClient } from '../../engine/dev/page/query-client.ts'
 import { LanguageProvider } from '../../engine/dev/page/language.tsx'
 import { watchSession } from '../../engine/dev/page/session-changes.ts'
 import { applyTheme } from '../../engine/dev/page/theme.ts'

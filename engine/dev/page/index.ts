@@ -1,5 +1,5 @@
 export { useParameter } from './address.ts'
-export { codeOf, queryClient } from './api.ts'
+export { codeOf, queryClient } from './query-client.ts'
 export { Composer } from './components/forms/composer.tsx'
 export { Choice } from './components/forms/choice.tsx'
 export { Confirm } from './components/confirm.tsx'

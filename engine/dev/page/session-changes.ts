@@ -1,4 +1,4 @@
-import { queryClient } from './api.ts'
+import { queryClient } from './query-client.ts'
 import { fetchSession, type Session, sessionQuery } from './auth.ts'
 import { leaveWithoutQuestion } from './unsaved.ts'
 

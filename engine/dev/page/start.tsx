@@ -3,17 +3,16 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { toId } from 'tallystick-contract/internal'
 
-import { queryClient } from './api.ts'
+import { queryClient } from './query-client.ts'
 import { sessionQuery } from './auth.ts'
 import { PlainFrame } from './components/plain-frame.tsx'
 import { Skeleton } from './components/skeleton.tsx'
 import { DefinitionContext, type PageDefinition, type View } from './definition.ts'
-import { reloadAfterFailedImport } from './failed-imports.ts'
 import { Frame } from './frame.tsx'
 import { LanguageProvider } from './language.tsx'
 import { watchSession } from './session-changes.ts'
 import { applyTheme } from './theme.ts'
-import { askBeforeLeaving } from './unsaved.ts'
+import { askBeforeLeaving, reloadAfterFailedImport } from './unsaved.ts'
 
 /** In English, because no catalogue is loaded. */
 const withoutTexts = (

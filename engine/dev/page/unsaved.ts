@@ -1,5 +1,7 @@
-import { queryClient } from './api.ts'
 import { hasDrafts, subscribeToDrafts } from './drafts.ts'
+import { queryClient } from './query-client.ts'
+
+const RELOADED_AT = 'reloadedAt'
 
 let isLeaving = false
 
@@ -31,4 +33,21 @@ export function leaveWithoutQuestion(leave: () => void) {
   isLeaving = true
   update()
   leave()
+}
+
+/** Time after an automatic reload in which the page is not reloaded again, in milliseconds. */
+const PAUSE = 60_000
+
+/**
+ * Reloads the page once if a part of the page cannot be loaded: after a deployment, an open page still names the files of
+ * the release before. Does not reload a page with unsaved texts or unsent changes.
+ */
+export function reloadAfterFailedImport() {
+  window.addEventListener('vite:preloadError', () => {
+    if (isUnsaved()) return
+    const now = Date.now()
+    if (now - Number(sessionStorage.getItem(RELOADED_AT)) < PAUSE) return
+    sessionStorage.setItem(RELOADED_AT, String(now))
+    location.reload()
+  })
 }

@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useContext, useEffect, useState, useSync
 
 import type { LiveStatus } from 'tallystick-contract/query'
 
-import { codeOf, queryClient } from '../api.ts'
+import { codeOf, queryClient } from '../query-client.ts'
 import { sessionQuery } from '../auth.ts'
 import { useDefinition, type View } from '../definition.ts'
 import { useLanguage } from '../language.tsx'

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
-import { codeOf } from '../api.ts'
+import { codeOf } from '../query-client.ts'
 import { useLanguage } from '../language.tsx'
 import { Problem } from './problem.tsx'
 import { Empty } from './rows/empty.tsx'

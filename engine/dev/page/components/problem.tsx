@@ -1,6 +1,6 @@
 import { isValidationError, retryTimeOf } from 'tallystick-contract/internal'
 
-import { codeOf } from '../api.ts'
+import { codeOf } from '../query-client.ts'
 import { useLanguage } from '../language.tsx'
 import { type FieldRules, ruleOf } from './forms/bounds.ts'
 import { useSecondsUntil } from './countdown.ts'

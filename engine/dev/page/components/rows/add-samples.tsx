@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 
-import { queryClient } from '../../api.ts'
+import { queryClient } from '../../query-client.ts'
 import { addSamples } from '../../auth.ts'
 import { isDevelopment } from '../development.tsx'
 import { Problem } from '../problem.tsx'

@@ -1,7 +1,7 @@
 import { skipToken, useQuery } from '@tanstack/react-query'
 import type { CallContext } from 'tallystick-contract'
 
-import { queryClient } from '../../api.ts'
+import { queryClient } from '../../query-client.ts'
 import { createDrafts, type Edit } from '../../drafts.ts'
 import { createUndoable } from '../../undo.ts'
 import { type FieldValues, textOf } from '../forms/fields.tsx'

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ORPCError } from 'tallystick-contract/internal'
 
-import { codeOf } from '../../api.ts'
+import { codeOf } from '../../query-client.ts'
 import { useLanguage } from '../../language.tsx'
 import { Conflict } from '../forms/conflict.tsx'
 import { EditForm } from '../forms/edit-form.tsx'

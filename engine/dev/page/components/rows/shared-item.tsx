@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useLocation } from 'wouter'
 
-import { queryClient } from '../../api.ts'
+import { queryClient } from '../../query-client.ts'
 import { ConfirmButton } from '../confirm-button.tsx'
 import { Loaded } from '../loaded.tsx'
 import { useTitle } from '../views/title.ts'

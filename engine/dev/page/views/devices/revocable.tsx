@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 
-import { codeOf } from '../../api.ts'
+import { codeOf } from '../../query-client.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useSession } from '../../components/session/session.tsx'
 import { useLanguage } from '../../language.tsx'
