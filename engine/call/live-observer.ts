@@ -22,6 +22,12 @@ export interface ObservedStream {
 /** `equal`: the state is the same as before, so that nothing is sent. `refused`: the caller may not read the parent. */
 export type ReadOutcome = 'changed' | 'equal' | 'refused' | 'failed'
 
+/** A read of a state. `run` observes the statements of the read, and `end` is called when the read has ended. */
+interface ObservedRead {
+  run: (read: () => Promise<unknown>) => Promise<unknown>
+  end: (outcome: ReadOutcome) => void
+}
+
 /** Observes the live updates of a process while a developer looks (engine/console/). */
 export interface LiveObserver {
   /** Called before the streams learn of the change. `keys`: of the states that can show the change (engine/live/keys.ts). */
@@ -30,8 +36,8 @@ export interface LiveObserver {
   received: (sender: string, keys: readonly string[]) => void
   opened: (stream: ObservedStream) => void
   closed: (stream: ObservedStream) => void
-  /** Called when a read of a state begins. Returns the function to call when the read has ended. */
-  reading: (state: ObservedState) => (outcome: ReadOutcome) => void
+  /** Called when a read of a state begins. */
+  reading: (state: ObservedState) => ObservedRead
   /** `since`: when the change was noticed, or the stream was opened, in milliseconds since the start of the process. */
   sent: (stream: ObservedStream, state: ObservedState, update: LiveUpdate, since: number) => void
 }

@@ -135,7 +135,7 @@ class SharedState implements ObservedState {
 
   async #read(since: number) {
     const { topic, of, otherKeys } = this.#source
-    const endRead = this.#findObserver()?.reading(this)
+    const observed = this.#findObserver()?.reading(this)
     try {
       const others = await otherKeys?.()
       // All streams have left.
@@ -143,13 +143,13 @@ class SharedState implements ObservedState {
       // After a refusal, the state has no subscription to the parent, and access may have returned.
       if (others ?? this.refusal) this.#subscribe(others ?? [])
       const changes = this.#changes
-      const state = await this.#readState()
+      const state = await (observed ? observed.run(() => this.#readState()) : this.#readState())
       const isNew = this.#accept(new Snapshot({ topic, ...(of && { of }), state }, since), changes)
-      endRead?.(this.refusal ? 'refused' : isNew ? 'changed' : 'equal')
+      observed?.end(this.refusal ? 'refused' : isNew ? 'changed' : 'equal')
       // A stream may send the snapshot immediately, so the read ends before.
       if (isNew) for (const wake of this.streams) wake()
     } catch (error) {
-      endRead?.('failed')
+      observed?.end('failed')
       throw error
     }
   }

@@ -14,7 +14,10 @@ const call = (operation: string, input: unknown, person: 'ada' | 'charles' = 'ad
 /** Opens a stream by the form of the console. */
 async function openStream(topics: string[], person: string) {
   const { page } = await openView(running, 'live/open')
-  await page.getByLabel('topics').fill(JSON.stringify(topics))
+  const choices = page.getByRole('group', { name: /^topics/ }).getByRole('checkbox')
+  await choices.first().waitFor()
+  for (const choice of await choices.all()) await choice.setChecked(false)
+  for (const topic of topics) await page.getByRole('checkbox', { name: topic, exact: true }).check()
   expect(await page.getByText('Accept-Language').count()).toBe(0)
   await page.getByLabel('Call as').selectOption({ label: person })
   await page.getByRole('button', { name: 'Open', exact: true }).click()

@@ -59,9 +59,29 @@ const SentEvent = z.object({
 })
 export type SentEvent = z.infer<typeof SentEvent>
 
+/** A request or a job that wrote to tables of a topic, and did not announce the topic. */
+const SilentWrite = z.object({
+  kind: z.literal('silent'),
+  time: z.number(),
+  topic: z.string(),
+  tables: z.array(z.string()),
+  /** The operation of the request, or the job. */
+  operation: z.string().nullable(),
+  request: z.string(),
+  /** The streams that watch the topic. */
+  streams: z.array(z.string()),
+})
+export type SilentWrite = z.infer<typeof SilentWrite>
+
 const StreamChange = z.object({ kind: z.enum(['opened', 'closed']), time: z.number(), stream: z.string() })
 
-export const LiveEntry = z.discriminatedUnion('kind', [Announcement, StateRead, SentEvent, StreamChange])
+export const LiveEntry = z.discriminatedUnion('kind', [
+  Announcement,
+  StateRead,
+  SentEvent,
+  SilentWrite,
+  StreamChange,
+])
 export type LiveEntry = z.infer<typeof LiveEntry>
 
 const LiveStream = z.object({

@@ -2,11 +2,13 @@ import { metaOf } from 'tallystick-contract/internal'
 
 import type { App } from '../../app/resource.ts'
 import type { Recipient } from '../../call/live-stream.ts'
-import type { LiveObserver, ObservedState, ObservedStream } from '../../call/live-observer.ts'
+import type { LiveObserver, ObservedState, ObservedStream, ReadOutcome } from '../../call/live-observer.ts'
 import { recordings } from '../../telemetry/recording.ts'
 import { toJson } from '../../values/output.ts'
 import type { Announcement, LiveEntry, LiveStream } from './live-contract.ts'
 import { describeValue } from '../redaction.ts'
+import { createRecording } from '../requests/new-recording.ts'
+import { createSilentWrites } from './silent-writes.ts'
 
 /** Limits of the memory: entries, and what an entry names, which includes every listed stream. */
 export const MAX_ENTRIES = 300
@@ -35,6 +37,14 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
   const idsOf = (found: readonly ObservedStream[]) =>
     found.slice(0, MAX_NAMED).map((stream) => recordedOf(stream).id)
 
+  const watching = (topic: string) =>
+    [...streams].filter((stream) => statesOf(stream).some((state) => state.topic === topic))
+
+  const writes = createSilentWrites((write) => {
+    const tables = write.tables.slice(0, MAX_NAMED)
+    add({ kind: 'silent', ...write, tables, streams: idsOf(watching(write.topic)) })
+  })
+
   /** Adds an announcement, and assigns the announcement to the next read of each state. */
   const addAnnouncement = (
     topic: string,
@@ -42,12 +52,12 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
     from: Pick<Announcement, 'recipients' | 'operation' | 'request' | 'sender'>,
   ) => {
     const number = ++lastNumber
-    const watching = [...streams].filter((stream) => statesOf(stream).some((state) => state.topic === topic))
+    const ofTopic = watching(topic)
     const isRead = (state: ObservedState) => state.topic === topic && keys.some(state.isReadAfter)
-    const states = new Set(watching.flatMap(statesOf).filter(isRead))
+    const states = new Set(ofTopic.flatMap(statesOf).filter(isRead))
     for (const state of states)
       announced.set(state, [...(announced.get(state) ?? []), number].slice(-MAX_NAMED))
-    const [reached, others] = partition(watching, (stream) => statesOf(stream).some(isRead))
+    const [reached, others] = partition(ofTopic, (stream) => statesOf(stream).some(isRead))
     add({
       kind: 'announced',
       time: Date.now(),
@@ -62,6 +72,7 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
   const observer: LiveObserver = {
     announced(topic, recipients, keys) {
       const { recording, call } = recordings.getStore() ?? {}
+      if (recording) writes.addAnnounced(recording, topic)
       addAnnouncement(topic, keys, {
         recipients: recipients.slice(0, MAX_NAMED).map(describeRecipient),
         operation: call?.operation ?? null,
@@ -90,7 +101,8 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
       const start = performance.now()
       const announcements = announced.get(state) ?? []
       announced.delete(state)
-      return (outcome) => {
+      const recording = createRecording('')
+      const end = (outcome: ReadOutcome) => {
         const number = ++lastNumber
         if (outcome === 'changed') lastReads.set(state, number)
         const { topic } = state
@@ -106,7 +118,10 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
           announcements,
           streams: idsOf(readers),
         })
+        writes.addRead(topic, recording)
+        recording.isOver = true
       }
+      return { run: (read) => recordings.run({ recording }, read), end }
     },
     sent(stream, state, { topic, state: value }, since) {
       add({
@@ -130,8 +145,11 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
     },
     /** Lists the open streams, the newest first. */
     listStreams: () => [...streams].slice(-MAX_STREAMS).reverse().map(recordedOf),
+    /** Notices the writes of a request or of a job that has ended. */
+    addEnded: writes.addEnded,
     /** Forgets everything that the entries name. */
     clear() {
+      writes.clear()
       recorded = new WeakMap()
       announced = new WeakMap()
       lastReads = new WeakMap()

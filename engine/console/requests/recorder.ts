@@ -10,6 +10,7 @@ import { MAX_PATH } from '../../telemetry/log.ts'
 import { type RecordedCall, type Recorder, type Recording, recordings } from '../../telemetry/recording.ts'
 import { createLiveRecorder, MAX_ENTRIES } from '../live/live-recorder.ts'
 import type { LiveEntry } from '../live/live-contract.ts'
+import { createRecording } from './new-recording.ts'
 import type { RecordedBatch, RecordedRequest } from './requests-contract.ts'
 import { MAX_REQUESTS } from '../bounds.ts'
 import { describeValue } from '../redaction.ts'
@@ -50,15 +51,7 @@ export function createRecorder(app: App): RequestRecorder {
   const isRecording = () => publisher.size > 0
 
   const begin = (id: string) => {
-    const recording: Recording = {
-      id,
-      startedAt: performance.now(),
-      calls: [],
-      statements: [],
-      statementCount: 0,
-      databaseTime: 0,
-      isOver: false,
-    }
+    const recording = createRecording(id)
     open.add(recording)
     return recording
   }
@@ -104,6 +97,7 @@ export function createRecorder(app: App): RequestRecorder {
         // The last watcher has left during the request.
         if (recording.isOver) return
         const duration = performance.now() - recording.startedAt
+        live.addEnded(recording)
         add({
           time,
           duration,
@@ -127,16 +121,17 @@ export function createRecorder(app: App): RequestRecorder {
         const result = await recordings.run({ recording, call }, run)
         const { outcome } = result
         if ('error' in result) call.outcome = { error: result.error }
-        if (!recording.isOver)
-          add({
-            ...describe(recording, secrets),
-            ...OF_ATTEMPT,
-            id,
-            time,
-            outcome,
-            duration: performance.now() - recording.startedAt,
-            operation: call.operation,
-          })
+        if (recording.isOver) return result
+        live.addEnded(recording)
+        add({
+          ...describe(recording, secrets),
+          ...OF_ATTEMPT,
+          id,
+          time,
+          outcome,
+          duration: performance.now() - recording.startedAt,
+          operation: call.operation,
+        })
         return result
       } finally {
         end(recording)

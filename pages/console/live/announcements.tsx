@@ -1,13 +1,24 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 
-import type { Announcement } from '../../../engine/console/live/live-contract.ts'
+import type { Announcement, SilentWrite } from '../../../engine/console/live/live-contract.ts'
 import { formatTime } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Person } from '../person.tsx'
 
-/** All announcements, the newest first. */
-export const Announcements = ({ announced }: { announced: readonly Announcement[] }) => (
+interface Props {
+  announced: readonly Announcement[]
+  silent: readonly SilentWrite[]
+}
+
+/** All announcements, and the writes that nobody announced, the newest first. */
+export const Announcements = ({ announced, silent }: Props) => (
   <section>
+    {silent.length > 0 && (
+      <>
+        <h2>Writes without an announcement</h2>
+        <SilentWrites silent={silent} />
+      </>
+    )}
     <h2>Announcements</h2>
     {announced.length > 0 ? (
       <AnnouncementTable announced={announced} heading="Streams">
@@ -26,6 +37,29 @@ function reachText({ streams, otherStreams }: Announcement) {
   if (streams.length > 0) return `${streams.length} read again${others}`
   return otherStreams.length > 0 ? `None${others}` : 'None: no open stream watches the topic'
 }
+
+/** Requests and jobs that wrote to the tables of a topic and did not announce the topic: streams learn nothing of such writes. */
+export const SilentWrites = ({ silent }: { silent: readonly SilentWrite[] }) => (
+  <ul className="silent">
+    {silent.map(({ time, topic, tables, operation, request, streams }) => (
+      <li key={`${request} ${topic}`}>
+        <span className="time">{formatTime(time)}</span>{' '}
+        <a href={addressOf('requests', request)}>{operation ?? request}</a> changed{' '}
+        {tables.map((table) => (
+          <Fragment key={table}>
+            <code>{table}</code>{' '}
+          </Fragment>
+        ))}
+        and did not announce <strong>{topic}</strong>.{' '}
+        <small className="muted">
+          {streams.length === 0
+            ? 'No open stream watches the topic.'
+            : `Open streams of the topic: ${streams.length}.`}
+        </small>
+      </li>
+    ))}
+  </ul>
+)
 
 interface TableProps {
   announced: readonly Announcement[]

@@ -9,7 +9,7 @@ import { useRecording } from '../requests/recording.ts'
 import { Announcements } from './announcements.tsx'
 import { OpenStream } from './open-stream.tsx'
 import { StreamDetails } from './stream-details.tsx'
-import { isAnnounced, streamsQuery } from './streams.ts'
+import { isAnnounced, isSilent, streamsQuery } from './streams.ts'
 
 /** The live updates of the service. `item`: a stream, `open` or `announcements`. */
 export function Live({ item }: { item: string }) {
@@ -72,7 +72,8 @@ interface DetailProps {
 function Detail({ item, streams, isLoading }: DetailProps) {
   const { entries } = useRecording()
   if (item === 'open') return <OpenStream />
-  if (!item || item === 'announcements') return <Announcements announced={entries.filter(isAnnounced)} />
+  if (!item || item === 'announcements')
+    return <Announcements announced={entries.filter(isAnnounced)} silent={entries.filter(isSilent)} />
   const stream = streams.find(({ id }) => id === item)
   return <StreamDetails key={item} id={item} stream={stream} isLoading={isLoading} entries={entries} />
 }

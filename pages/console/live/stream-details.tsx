@@ -11,8 +11,8 @@ import { Code, prettyJson } from '../code/copy.tsx'
 import { formatDate, formatDuration, formatSize, formatTime } from '../format.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
-import { AnnouncementTable } from './announcements.tsx'
-import { effectOn, isAnnounced, isSent, topicsQuery } from './streams.ts'
+import { AnnouncementTable, SilentWrites } from './announcements.tsx'
+import { effectOn, isAnnounced, isSent, isSilent, topicsQuery } from './streams.ts'
 
 interface Props {
   id: string
@@ -99,6 +99,9 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
   const { data: topics = [] } = useQuery(topicsQuery)
   const watching = { id: stream.id, topics: stream.topics.map(({ topic }) => topic) }
   const announced = entries.filter(isAnnounced).filter(({ time }) => time >= stream.openedAt)
+  const written = entries.filter(isSilent).filter(({ time, topic }) => {
+    return time >= stream.openedAt && watching.topics.includes(topic)
+  })
   const isOfStream = ({ topic }: Announcement) => watching.topics.includes(topic)
   const [ofStream, others] = [announced.filter(isOfStream), announced.filter((each) => !isOfStream(each))]
   const silent = topics.filter(
@@ -109,6 +112,15 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
       <div className="row head">
         <h3>What each announcement led to</h3>
       </div>
+      {written.length > 0 && (
+        <>
+          <p>These changed data of the stream, and the stream learned nothing of them:</p>
+          <SilentWrites silent={written} />
+          <p className="muted">
+            Add the topic to <code>updates</code> of the procedure, or call <code>context.announce</code>.
+          </p>
+        </>
+      )}
       {silent.map(({ name, announcedBy }) => (
         <p key={name} className="muted">
           Nobody has announced <strong>{name}</strong> since then. <Announcers operations={announcedBy} />{' '}

@@ -4,6 +4,7 @@ import type {
   Announcement,
   LiveEntry,
   SentEvent,
+  SilentWrite,
   StateRead,
 } from '../../../engine/console/live/live-contract.ts'
 import { client } from '../client.ts'
@@ -26,6 +27,7 @@ export const topicsQuery = queryOptions({
 
 export const isSent = (entry: LiveEntry): entry is SentEvent => entry.kind === 'sent'
 export const isAnnounced = (entry: LiveEntry): entry is Announcement => entry.kind === 'announced'
+export const isSilent = (entry: LiveEntry): entry is SilentWrite => entry.kind === 'silent'
 const isRead = (entry: LiveEntry): entry is StateRead => entry.kind === 'read'
 
 interface Watching {

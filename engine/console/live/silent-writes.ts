@@ -1,0 +1,89 @@
+import { listEngineTables } from '../../db/migrate/migration-files.ts'
+import type { Recording } from '../../telemetry/recording.ts'
+
+/** A write of a request or of a job to tables that a topic depends on. */
+export interface SilentWrite {
+  topic: string
+  tables: readonly string[]
+  /** The operation of the request, or the job. */
+  operation: string | null
+  request: string
+  /** Milliseconds since 1970. */
+  time: number
+}
+
+interface Write extends Omit<SilentWrite, 'topic'> {
+  /** The topics that the request has announced, or that are reported. */
+  topics: Set<string>
+}
+
+/** The number of writes that are kept until a topic is read, whose tables are not known before. */
+const MAX_WRITES = 100
+
+const NAME = String.raw`(?:only\s+)?(?:"[^"]+"\.)?(?:"([^"]+)"|(\w+))`
+const READ = new RegExp(String.raw`\b(?:from|join)\s+${NAME}`, 'gi')
+const WRITTEN = new RegExp(String.raw`\b(?:insert\s+into|merge\s+into|update|delete\s+from)\s+${NAME}`, 'gi')
+
+/**
+ * Finds requests and jobs that wrote to a table of a topic, and did not announce the topic. The tables of a topic are those that a read
+ * of the topic selects from. The tables of the engine do not count: for example, every request of a session may extend the session.
+ */
+export function createSilentWrites(report: (write: SilentWrite) => void) {
+  // On demand, because only a developer who looks needs the names.
+  let engineTables: readonly string[] | undefined
+  /** The tables by topic. */
+  const known = new Map<string, Set<string>>()
+  let writes: Write[] = []
+  let announced = new WeakMap<Recording, Set<string>>()
+
+  const tablesIn = (pattern: RegExp, { statements }: Recording) => {
+    const ofEngine = (engineTables ??= listEngineTables())
+    return new Set(
+      statements
+        .filter(({ failed }) => !failed)
+        .flatMap(({ text }) => [...text.matchAll(pattern)].map(([, quoted, name]) => quoted ?? name ?? ''))
+        .filter((table) => !ofEngine.includes(table)),
+    )
+  }
+
+  const check = (write: Write, topic: string, ofTopic: ReadonlySet<string>) => {
+    const tables = write.tables.filter((table) => ofTopic.has(table))
+    if (tables.length === 0 || write.topics.has(topic)) return
+    write.topics.add(topic)
+    const { operation, request, time } = write
+    report({ topic, tables, operation, request, time })
+  }
+
+  return {
+    /** Notices that a request or a job has announced a topic. */
+    addAnnounced(recording: Recording, topic: string) {
+      const topics = announced.get(recording) ?? new Set()
+      announced.set(recording, topics.add(topic))
+    },
+    /** Learns the tables of a topic from a read of the topic. */
+    addRead(topic: string, recording: Recording) {
+      const ofTopic = known.get(topic) ?? new Set()
+      const before = ofTopic.size
+      for (const table of tablesIn(READ, recording)) ofTopic.add(table)
+      known.set(topic, ofTopic)
+      if (ofTopic.size > before) for (const write of writes) check(write, topic, ofTopic)
+    },
+    /** Checks a request or a job that has ended. The writes of a failed call are undone. */
+    addEnded(recording: Recording) {
+      const { id, calls } = recording
+      const tables = [...tablesIn(WRITTEN, recording)]
+      const hasFailed = calls.some(({ outcome }) => outcome && 'error' in outcome)
+      if (tables.length === 0 || hasFailed) return
+      const topics = announced.get(recording) ?? new Set()
+      const operation = calls[0]?.operation ?? null
+      const write = { tables, operation, request: id, time: Date.now(), topics }
+      writes = [...writes, write].slice(-MAX_WRITES)
+      for (const [topic, ofTopic] of known) check(write, topic, ofTopic)
+    },
+    clear() {
+      known.clear()
+      writes = []
+      announced = new WeakMap()
+    },
+  }
+}

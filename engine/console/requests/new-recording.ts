@@ -1,0 +1,12 @@
+import type { Recording } from '../../telemetry/recording.ts'
+
+/** Returns a recording that begins now. */
+export const createRecording = (id: string): Recording => ({
+  id,
+  startedAt: performance.now(),
+  calls: [],
+  statements: [],
+  statementCount: 0,
+  databaseTime: 0,
+  isOver: false,
+})
