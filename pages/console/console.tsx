@@ -13,6 +13,7 @@ import { Palette } from './palette/palette.tsx'
 import { Procedures } from './procedures/procedures.tsx'
 import { useRecorder } from './requests/recording.ts'
 import { Requests } from './requests/requests.tsx'
+import { Shortcuts } from './palette/shortcuts.tsx'
 import { Start } from './start.tsx'
 
 /** The width from which a list and its detail are beside each other. The same width is in main.css. */
@@ -65,6 +66,7 @@ export function Console() {
             </ul>
           </nav>
           <Palette />
+          <Shortcuts />
           {overview && (
             <p className="links">
               <a href={overview.origin} target="_blank" rel="noreferrer">

@@ -7,6 +7,7 @@ export const addressOf = (operation: string) => `#${encodeURIComponent(operation
 
 /** The addresses of the sections of the introduction, which are the ids of the sections. */
 export const sections = [
+  'first-call',
   'resources',
   'sign-in',
   'tokens',

@@ -5,7 +5,7 @@ import { Code } from '../console/code/copy.tsx'
 import { Marked } from '../console/code/marked.tsx'
 import { ErrorTable } from '../console/procedures/error-table.tsx'
 import { isRecord } from '../console/procedures/schema.ts'
-import { quote } from '../console/procedures/snippets.ts'
+import { quote, toCurl } from '../console/procedures/snippets.ts'
 import { addressOf, type Section } from './address.ts'
 import { sampleOf } from './sample.ts'
 import { useReferenceTexts } from './texts.ts'
@@ -23,6 +23,16 @@ const toSignIn = (origin: string) =>
     `  -d ${quote('{"email":"name@example.com","otp":"123456"}')}`,
   ].join('\n')
 
+/** A call without a credential, an input and headers. */
+const PLAIN = { isSignedIn: false, input: undefined, headers: {} }
+
+/** Returns a procedure that anybody can call without an input: of the application, or else of the engine. */
+const findFirstCall = (procedures: readonly ProcedureDescription[]) =>
+  procedures.find(
+    ({ access, method, isStream, input, mediaType }) =>
+      access === 'public' && method === 'GET' && !isStream && !input?.required && mediaType === null,
+  )
+
 /** What all procedures have in common. Leaves out what the application does not have. */
 export function Introduction({ document: { info, tags, procedures } }: { document: ReferenceDocument }) {
   const { t } = useReferenceTexts()
@@ -31,6 +41,7 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
   const error = procedures.flatMap(({ errors }) => errors)[0]
   const list = procedures.find(({ input }) => isRecord(input?.properties) && 'cursor' in input.properties)
   const live = find('live.watch')
+  const first = findFirstCall(procedures)
   return (
     <>
       <section>
@@ -40,10 +51,16 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
         <p>
           <Marked text={info.description} />
         </p>
-        <p>
-          <a href="/api/openapi.json">{t('document')}</a>
-        </p>
       </section>
+      {first && (
+        <Topic id="first-call" title={t('firstCall')} text={t('firstCallText')} operation={first.operation}>
+          <Code
+            text={toCurl({ ...PLAIN, origin, procedure: first })}
+            name={t('firstCall')}
+            language="shell"
+          />
+        </Topic>
+      )}
       <Topic id="resources" title={t('resources')}>
         <Resources tags={tags} procedures={procedures} />
       </Topic>

@@ -73,6 +73,19 @@ describe('A row', () => {
     await row.getByRole('heading', { name: /^users / }).waitFor()
   })
 
+  test('opens by a click, and its list has the address of the owner and a short id', async () => {
+    const { page } = await openView('data/shelves')
+    const row = page.getByRole('row', { name: /Of Ada|shelf/i }).last()
+    const owner = row.getByRole('link', { name: 'ada@example.com' })
+    const id = await owner.getAttribute('title')
+    expect(id?.length).toBeGreaterThan(8)
+    expect(await row.innerText()).not.toContain(id)
+
+    await row.getByRole('cell').last().click()
+
+    await page.getByRole('region', { name: 'Row', exact: true }).waitFor()
+  })
+
   test('gives the focus back to its link', async () => {
     const { page } = await openView('data/shelves')
     await page.getByRole('link', { name: /^Open the row/ }).click()

@@ -382,7 +382,13 @@ describe('A request', () => {
 
     const answer = page.getByRole('region', { name: 'Answer' })
     await answer.getByText('500 Internal Server Error').waitFor()
-    await answer.getByText('no such shelf').first().waitFor()
+    const message = answer.getByText('no such shelf').first()
+    await message.waitFor()
+    const [ofMessage, ofBody] = [
+      await message.boundingBox(),
+      await answer.locator('.code').last().boundingBox(),
+    ]
+    expect(ofMessage?.y).toBeLessThan(ofBody?.y ?? 0)
   })
 
   test('is found by status, person and operation', async () => {

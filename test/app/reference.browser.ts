@@ -87,6 +87,7 @@ describe('the reference page', () => {
     const titles = await detail().getByRole('heading', { level: 3 }).allInnerTexts()
 
     expect(titles).toEqual([
+      'First call',
       'Resources',
       'Sign in',
       'Access tokens',
@@ -161,14 +162,63 @@ describe('the reference page', () => {
     expect(await shown()).toContain('"name": "tasks_create"')
   })
 
-  test('shows a stream for curl and TypeScript, without a form', async () => {
+  test('shows a stream for curl and TypeScript, not for the command line and agents', async () => {
     await openPage('#live.watch')
 
     await code('Copy curl').getByText('curl -N').waitFor()
     await page.getByText('TypeScript', { exact: true }).click()
     await code('Copy TypeScript').getByText('for await').waitFor()
     expect(await page.getByText('MCP', { exact: true }).count()).toBe(0)
-    expect(await button('Run').count()).toBe(0)
+    expect(await page.getByText('Command line', { exact: true }).count()).toBe(0)
+  })
+
+  test('has one link to the OpenAPI document, and a first call that works as pasted', async () => {
+    const first = await code('Copy First call').locator('pre').innerText()
+    const [, address = ''] = /^curl '(.+)'$/.exec(first) ?? []
+
+    expect(await page.locator('a[href="/api/openapi.json"]').count()).toBe(1)
+    expect(address).toContain(ORIGIN)
+    const answer = await fetch(address.replace(ORIGIN, service.origin))
+    expect(await answer.json()).toMatchObject({ count: expect.any(Number) as number })
+  })
+
+  test('says by which fields and error codes a search has found a procedure', async () => {
+    const search = page.getByRole('searchbox')
+    const hit = (operation: string) => page.locator('.list').getByRole('link', { name: operation })
+    await search.fill('revokeSession')
+
+    expect(await hit('sessions.revoke').locator('.reason').allInnerTexts()).toEqual([
+      'Field: revokeSessionToken',
+    ])
+    await search.fill('tasks INSUFFICIENT')
+    expect(await hit('tasks.get').locator('.reason').allInnerTexts()).toEqual(['Code: INSUFFICIENT_SCOPE'])
+    await search.fill('tasks.get')
+    expect(await hit('tasks.get').locator('.reason').count()).toBe(0)
+  })
+
+  test('shows the events of a stream as they arrive, until the stream is stopped', async () => {
+    await openPage('#live.watch')
+    const events = page.getByRole('region', { name: 'Events' })
+    const increment = () => fetch(`${service.origin}/api/counter/increment`, { method: 'POST' })
+    await page.getByLabel('tasks', { exact: true }).first().uncheck()
+    await button('Watch').click()
+    await events.getByText('"topic": "counter"').first().waitFor()
+    await increment()
+    await events.getByRole('status').getByText('2', { exact: true }).waitFor()
+
+    await button('Stop').click()
+    await button('Watch').waitFor()
+    await increment()
+    await button('Watch').click()
+    await events.getByRole('status').getByText('1', { exact: true }).waitFor()
+  })
+
+  test('opens the sign-in if a stream needs a session', async () => {
+    await openPage('#live.watch')
+    expectStatus(401)
+    await button('Watch').click()
+
+    await page.getByRole('dialog', { name: 'Sign in' }).waitFor()
   })
 
   test('links each resource to its first procedure', async () => {
@@ -261,6 +311,18 @@ describe('the reference page', () => {
     expect((copy?.y ?? 0) + (copy?.height ?? 0)).toBeLessThanOrEqual(pre?.y ?? 0)
   })
 
+  test('shows the type and the bounds of a field in the language of the page', async () => {
+    await openPage('#tasks.list', { locale: 'de' })
+    const hint = async (label: string) => {
+      const field = page.locator('.field', { has: page.getByLabel(label, { exact: true }) })
+      // Without the characters that keep the order of a range.
+      return (await field.locator('.rule').innerText()).replaceAll(/[\u2066\u2069]/g, '')
+    }
+
+    expect(await hint('limit')).toBe('integer 1–1000, Vorgabe 1000')
+    expect(await hint('q')).toBe('string ≤ 100 Zeichen')
+  })
+
   test('loads the texts of the chosen language only, and keeps the language', async () => {
     const loaded: string[] = []
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
@@ -329,6 +391,41 @@ describe('a call from the reference page', () => {
     await button('Run').click()
     await answer().getByText('"From the reference page"').first().waitFor()
     expect((await answer().innerText()).match(/"id"/g)).toHaveLength(1)
+  })
+
+  test('asks before a creation until the person wants no more questions, and always before a deletion', async () => {
+    await signIn()
+    await open('tasks.create')
+    await button('Run').click()
+    const dialog = page.getByRole('dialog', { name: /^Call tasks/ })
+    await dialog.getByLabel(/^Do not ask again/).check()
+    await dialog.getByRole('button', { name: 'Run' }).click()
+    await answer().waitFor()
+
+    await open('tasks.list')
+    await open('tasks.create')
+    await page.getByLabel('taskTitle').fill('Without a question')
+    await button('Run').click()
+    await answer().getByText('"Without a question"').first().waitFor()
+    await open('tasks.reset')
+    await button('Run').click()
+    await dialog.waitFor()
+    expect(await dialog.getByRole('checkbox').count()).toBe(0)
+  })
+
+  test('offers the ids of the own items', async () => {
+    await signIn()
+    await open('tasks.create')
+    await page.getByLabel('taskTitle').fill('An offered task')
+    await button('Run').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click()
+    await answer().getByText('"An offered task"').first().waitFor()
+    await open('tasks.get')
+    await page.getByLabel(/^id/).focus()
+
+    const option = page.locator('datalist option', { hasText: 'An offered task' })
+    await option.waitFor({ state: 'attached' })
+    expect(await option.getAttribute('value')).toMatch(/^\d+$/)
   })
 
   test('opens the sign-in instead of a call after a sign-out', async () => {
@@ -483,7 +580,7 @@ describe.each([
 ] as const)('the reference page in %s colors, %d pixels wide,', (colorScheme, width) => {
   const check = async () => {
     expect(await violations()).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   }
 
   test('is accessible and not too wide, with its list, introduction, sign-in and a call', async () => {

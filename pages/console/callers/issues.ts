@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 
 import { client } from '../client.ts'
 import { type Issue, issuesOfJson, toIssue, type ParsedInput } from '../procedures/input.ts'
+import { texts } from '../procedures/texts.ts'
 
 /** Time without a further change before an input is validated, in milliseconds. */
 const DELAY = 300
@@ -20,7 +21,7 @@ export function useIssues(operation: string, parsed: ParsedInput, isShown: boole
     staleTime: Infinity,
   })
   if (!isShown) return []
-  return parsed.isValid ? (data?.issues ?? []).map(toIssue) : issuesOfJson(parsed)
+  return parsed.isValid ? (data?.issues ?? []).map(toIssue) : issuesOfJson(parsed, texts.invalidJson)
 }
 
 function useDelayed(text: string) {

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
 
-import { overviewQuery } from '../client.ts'
+import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
+import { client, overviewQuery, proceduresQuery } from '../client.ts'
 import { CallForm } from '../procedures/call-form.tsx'
+import { IdSourceContext } from '../procedures/fields/id-options.ts'
 import { CallerSelect } from './caller-select.tsx'
 import type { useCaller } from './callers.ts'
 import { useIssues } from './issues.ts'
@@ -16,9 +18,17 @@ export function SampleCallForm({ caller: { caller, choose }, ...form }: Props) {
   const { data: overview } = useQuery(overviewQuery)
   const { draft, parsed } = form.state
   const issues = useIssues(form.procedure.operation, parsed, draft.isEdited)
+  const { data: procedures = [] } = useQuery(proceduresQuery)
+  const source = {
+    procedures,
+    listItems: async ({ operation }: ProcedureDescription, input: unknown) =>
+      (await client.procedures.call({ operation, input, caller, headers: {} })).body,
+  }
   return (
-    <CallForm {...form} issues={issues}>
-      <CallerSelect people={overview?.people ?? []} value={caller} onChange={choose} />
-    </CallForm>
+    <IdSourceContext value={source}>
+      <CallForm {...form} issues={issues}>
+        <CallerSelect people={overview?.people ?? []} value={caller} onChange={choose} />
+      </CallForm>
+    </IdSourceContext>
   )
 }

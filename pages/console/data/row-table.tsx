@@ -34,9 +34,26 @@ function keyOf(row: Rows['rows'][number], columns: readonly string[], key: Table
   return values.length > 0 && values.every(isKey) ? values : undefined
 }
 
-/** The rows of a table. Hidden columns have names, but no values. The first column opens a row. */
+/** The names of columns that tell people which row it is. */
+const TELLING = /^(email|name|title|label)$/
+
+/** Columns that tell which row it is come first, after a key of several columns or of a short value, and before a key of UUIDs. */
+function inReadingOrder(columns: Table['columns'], key: Table['key']) {
+  const rankOf = ({ name, type }: Table['columns'][number]) => {
+    if (key.includes(name) && type !== 'uuid' && !type.startsWith('text')) return 0
+    return TELLING.test(name) ? 1 : key.includes(name) ? 2 : 3
+  }
+  return [...columns].sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+/** Whether a click is on no link and no button, and selects no text. */
+const isOutsideControls = (target: EventTarget) =>
+  target instanceof Element && !target.closest('a, button') && getSelection()?.isCollapsed !== false
+
+/** The rows of a table. Hidden columns have names, but no values. A click on a row, or the link in its first column, opens the row. */
 export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Props) {
-  const { name, columns } = table
+  const { name, key } = table
+  const columns = inReadingOrder(table.columns, key)
   const emails = useEmails(
     columns
       .filter(isAccount)
@@ -49,7 +66,7 @@ export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Prop
       <table>
         <thead>
           <tr>
-            {table.key.length > 0 && (
+            {key.length > 0 && (
               <th scope="col">
                 <span className="hidden">Row</span>
               </th>
@@ -76,16 +93,22 @@ export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Prop
         </thead>
         <tbody>
           {rows.rows.map((row, index) => {
-            const key = keyOf(row, rows.columns, table.key)
-            const isOpen = key !== undefined && String(key) === String(open)
+            const keyOfRow = keyOf(row, rows.columns, key)
+            const isOpen = keyOfRow !== undefined && String(keyOfRow) === String(open)
             return (
-              <tr key={index} className={isOpen ? 'selected' : undefined}>
-                {table.key.length > 0 && (
+              <tr
+                key={index}
+                className={isOpen ? 'selected' : undefined}
+                onClick={({ target }) => {
+                  if (keyOfRow && isOutsideControls(target)) location.hash = addressOfRow(keyOfRow)
+                }}
+              >
+                {key.length > 0 && (
                   <td>
-                    {key && (
+                    {keyOfRow && (
                       <a
-                        href={addressOfRow(key)}
-                        aria-label={`Open the row ${key.join(', ')}`}
+                        href={addressOfRow(keyOfRow)}
+                        aria-label={`Open the row ${keyOfRow.join(', ')}`}
                         aria-current={isOpen ? 'true' : undefined}
                       >
                         Open
@@ -97,7 +120,7 @@ export function RowTable({ table, rows, sort, onSort, open, addressOfRow }: Prop
                   const value = row[rows.columns.indexOf(column.name)]
                   return (
                     <td key={column.name} className={(value?.length ?? 0) > LINE ? 'long' : undefined}>
-                      <Value column={column} value={value} emails={emails} />
+                      <Value column={column} value={value} emails={emails} isShort />
                     </td>
                   )
                 })}

@@ -1,5 +1,6 @@
 import type { Table } from '../../../engine/console/data/data-contract.ts'
 import { MAX_KEY } from '../../../engine/console/bounds.ts'
+import { Copy } from '../code/copy.tsx'
 import { addressOf } from '../location.ts'
 import { toQuery } from './filters.ts'
 
@@ -15,18 +16,24 @@ interface Props {
   value: string | null | undefined
   /** The addresses of people by their ids. */
   emails: ReadonlyMap<string, string>
+  /** Whether UUIDs are shortened, as in a list of rows. */
+  isShort?: boolean
 }
 
-/** A value. A value that refers to a row links to the row. The id of an account has the address of the person beside. */
-export function Value({ column, value, emails }: Props) {
+/**
+ * A value. A value that refers to a row links to the row. The id of an account has the address of the person before. A shortened UUID
+ * has the whole as its title, and a button that copies the whole.
+ */
+export function Value({ column, value, emails, isShort = false }: Props) {
   const { references } = column
   if (value === undefined) return <span className="muted">hidden</span>
   if (value === null) return <span className="muted">null</span>
   if (value === '') return <span className="muted">(empty)</span>
-  if (!references || value.length > MAX_KEY) return value
+  const short = isShort && UUID.test(value) ? <ShortId id={value} name={column.name} /> : value
+  if (!references || value.length > MAX_KEY) return short
   const email = isAccount(column) ? emails.get(value) : undefined
   // Without a foreign key, not each id belongs to an account: `operator`, or a deleted account.
-  if (isAccount(column) && email === undefined) return value
+  if (isAccount(column) && email === undefined) return short
   const filters = [{ column: references.column, operator: 'is' as const, value }]
   const address = addressOf(
     'data',
@@ -35,8 +42,21 @@ export function Value({ column, value, emails }: Props) {
   )
   return (
     <>
-      <a href={address}>{value}</a>
-      {email && <small className="muted"> {email}</small>}
+      <a href={address} title={value}>
+        {email ?? (isShort ? shorten(value) : value)}
+      </a>{' '}
+      {email !== undefined && !isShort && <small className="muted">{value}</small>}
+      {isShort && UUID.test(value) && <Copy text={value} what={column.name} />}
     </>
   )
 }
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+const shorten = (id: string) => (UUID.test(id) ? `${id.slice(0, 8)}…` : id)
+
+const ShortId = ({ id, name }: { id: string; name: string }) => (
+  <>
+    <span title={id}>{shorten(id)}</span> <Copy text={id} what={name} />
+  </>
+)

@@ -10,12 +10,14 @@ interface Props {
   result: CallResult
   /** Returns the address of a recorded request. */
   addressOfRequest?: (requestId: string) => string
-  /** Shows what is recorded of the request. */
+  /** Shows why the service failed, before the body. */
+  failureOf?: (requestId: string) => ReactNode
+  /** Shows what else is recorded of the request. */
   recordedOf?: (requestId: string) => ReactNode
 }
 
 /** The answer of a call: status, error, body and headers. */
-export function Answer({ result, addressOfRequest, recordedOf }: Props) {
+export function Answer({ result, addressOfRequest, failureOf, recordedOf }: Props) {
   const { t } = useTexts()
   const { request, status, duration, headers, body, isCut, error } = result
   const id = headers.find(([name]) => name === 'x-request-id')?.[1]
@@ -35,6 +37,7 @@ export function Answer({ result, addressOfRequest, recordedOf }: Props) {
           <small>{t(explanationOf(error))}</small>
         </p>
       )}
+      {id && failureOf?.(id)}
       {body ? <Code text={prettyJson(body)} name={t('answer')} /> : <p className="muted">{t('noBody')}</p>}
       {id && recordedOf?.(id)}
       {isCut && <p className="muted">{t('cutBody')}</p>}

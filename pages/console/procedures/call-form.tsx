@@ -1,10 +1,12 @@
-import { type KeyboardEvent, type ReactNode, useId } from 'react'
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useId } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { type Draft, type DraftState, toJson } from './drafts.ts'
-import { HeaderFields } from './header-fields.tsx'
-import { type Issue, parseInput, toValues } from './input.ts'
-import { InputField } from './input-field.tsx'
+import { HeaderFields } from './fields/header-fields.tsx'
+import { useIdOptions } from './fields/id-options.ts'
+import { type Issue, parseInput, type ParsedInput, toValues } from './input.ts'
+import { InputField } from './fields/input-field.tsx'
+import { isRecord } from './schema.ts'
 import { Segments } from './segments.tsx'
 import { isDestructive } from './snippets.ts'
 import { useTexts } from './texts.ts'
@@ -46,7 +48,11 @@ export function CallForm({ procedure, state, issues, action, isPending, onRun, c
           {procedure.input && <ModeChoice state={state} />}
         </div>
         {children}
-        {procedure.input ? <Input state={state} issues={issues} /> : <p className="muted">{t('noInput')}</p>}
+        {procedure.input ? (
+          <Input procedure={procedure} state={state} issues={issues} />
+        ) : (
+          <p className="muted">{t('noInput')}</p>
+        )}
         <HeaderFields procedure={procedure} draft={draft} change={change} />
         <div className="row">
           <button
@@ -86,7 +92,7 @@ function ModeChoice({ state: { draft, change, fields, parsed } }: { state: Draft
   )
 }
 
-function Input({ state, issues }: { state: DraftState; issues: readonly Issue[] }) {
+function Input({ procedure, state, issues }: Pick<Props, 'procedure' | 'state' | 'issues'>) {
   const { draft, change, fields } = state
   if (draft.mode === 'json' || !fields) return <JsonInput state={state} issues={issues} />
   const names = fields.map(({ name }) => name)
@@ -94,9 +100,11 @@ function Input({ state, issues }: { state: DraftState; issues: readonly Issue[] 
   return (
     <>
       {fields.map((field) => (
-        <InputField
+        <FormField
           key={field.name}
+          procedure={procedure}
           field={field}
+          input={state.parsed}
           value={draft.values[field.name]}
           issues={issues.filter((issue) => issue.field === field.name)}
           onChange={(value) => {
@@ -107,6 +115,18 @@ function Input({ state, issues }: { state: DraftState; issues: readonly Issue[] 
       {others.length > 0 && <IssueList issues={others} />}
     </>
   )
+}
+
+interface FormFieldProps extends Omit<ComponentProps<typeof InputField>, 'options' | 'onFocus'> {
+  procedure: ProcedureDescription
+  input: ParsedInput
+}
+
+/** A field that offers the ids of another resource. */
+function FormField({ procedure, input, ...field }: FormFieldProps) {
+  const values = input.isValid && isRecord(input.input) ? input.input : undefined
+  const { options, load } = useIdOptions(procedure, field.field.name, values)
+  return <InputField {...field} options={options} onFocus={load} />
 }
 
 function JsonInput({ state: { draft, change }, issues }: { state: DraftState; issues: readonly Issue[] }) {

@@ -1,8 +1,8 @@
 import { type Field, isRecord } from './schema.ts'
 
 /**
- * The values of a form by the names of the fields. Fields of the kinds `boolean`, `choice` and `json` have JSON texts. Null
- * for the value null, and undefined for an omitted field.
+ * The values of a form by the names of the fields. Fields of the kinds `boolean`, `choice`, `choices` and `json` have JSON
+ * texts. Null for the value null, and undefined for an omitted field.
  */
 export type Values = Readonly<Partial<Record<string, string | null>>>
 
@@ -24,9 +24,11 @@ export const toIssue = ({ path, message }: Pick<Issue, 'path' | 'message'>): Iss
   message,
 })
 
-/** Returns the problem of a text that is no JSON. */
-export const issuesOfJson = (parsed: ParsedInput): readonly Issue[] =>
-  parsed.isValid ? [] : [{ field: parsed.field ?? '', path: parsed.field ?? '', message: parsed.reason }]
+/** Returns the problem of a text that is no JSON. `text` says so in the language of the page. */
+export const issuesOfJson = (parsed: ParsedInput, text: string): readonly Issue[] =>
+  parsed.isValid
+    ? []
+    : [{ field: parsed.field ?? '', path: parsed.field ?? '', message: `${text} ${parsed.reason}` }]
 
 /** Parses a JSON text. An empty text is no input. */
 export function parseInput(text: string): ParsedInput {
@@ -34,7 +36,7 @@ export function parseInput(text: string): ParsedInput {
   try {
     return { isValid: true, input: JSON.parse(text) }
   } catch (error) {
-    return { isValid: false, reason: `Not valid JSON: ${error instanceof Error ? error.message : ''}` }
+    return { isValid: false, reason: error instanceof Error ? error.message : '' }
   }
 }
 
@@ -87,5 +89,12 @@ function toText({ kind, choices }: Field, value: unknown) {
     return typeof value === 'number' || typeof value === 'string' ? String(value) : undefined
   if (kind === 'boolean' && typeof value !== 'boolean') return undefined
   if (kind === 'choice' && !choices.includes(value)) return undefined
+  if (kind === 'choices' && !isListOf(choices, value)) return undefined
   return JSON.stringify(value)
 }
+
+/** Whether a value is a list of different choices, in any order. */
+const isListOf = (choices: readonly unknown[], value: unknown) =>
+  Array.isArray(value) &&
+  new Set(value).size === value.length &&
+  value.every((each) => choices.includes(each))

@@ -4,17 +4,27 @@ import type { ProcedureDescription } from '../../../engine/openapi/procedure-des
 import { Marked } from '../code/marked.tsx'
 import { useTexts } from './texts.ts'
 
-/** Whether the procedure contains every word of the search: in its names, or in its fields and errors. */
-function matches({ operation, path, summary, method, ...procedure }: ProcedureDescription, search: string) {
-  const fields = [procedure.input, procedure.output].flatMap((schema) =>
-    Object.keys(schema?.properties ?? {}),
-  )
-  const codes = procedure.errors.map(({ code }) => code)
-  const text = [operation, method, path, summary, ...fields, ...codes].join(' ').toLowerCase()
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
+/** A found procedure, and the fields and error codes by which the search has found the procedure. */
+interface Hit {
+  procedure: ProcedureDescription
+  fields: readonly string[]
+  codes: readonly string[]
+}
+
+/** Finds the procedures that contain every word of the search: in their names and texts, or in their fields and errors. */
+function find(procedures: readonly ProcedureDescription[], search: string): readonly Hit[] {
+  const words = search.trim().toLowerCase().split(/\s+/)
+  return procedures.flatMap((procedure) => {
+    const { operation, path, summary, method, input, output, errors } = procedure
+    const text = [operation, method, path, summary].join(' ').toLowerCase()
+    const others = words.filter((word) => !text.includes(word))
+    const isOther = (name: string) => others.some((word) => name.toLowerCase().includes(word))
+    const names = [input, output].flatMap((schema) => Object.keys(schema?.properties ?? {}))
+    const fields = [...new Set(names)].filter(isOther)
+    const codes = errors.map(({ code }) => code).filter(isOther)
+    const found = [...fields, ...codes].join(' ').toLowerCase()
+    return others.every((word) => found.includes(word)) ? [{ procedure, fields, codes }] : []
+  })
 }
 
 interface Props {
@@ -39,12 +49,12 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
   const [search, setSearch] = useState('')
   const input = useSearchKeys(onSearch)
   const list = useRef<HTMLElement>(null)
-  const found = procedures.filter((procedure) => matches(procedure, search.trim()))
+  const found = find(procedures, search)
   const [first] = found
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [operation])
-  const resources = [...new Set(found.map(({ resource }) => resource))]
+  const resources = [...new Set(found.map(({ procedure }) => procedure.resource))]
   return (
     <section className="list" ref={list}>
       <h2>{t('procedures')}</h2>
@@ -53,7 +63,7 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
         onSubmit={(event) => {
           event.preventDefault()
           if (!first) return
-          location.hash = addressOf(first.operation)
+          location.hash = addressOf(first.procedure.operation)
           onChoose?.()
         }}
       >
@@ -80,13 +90,13 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
           <h3>{resource}</h3>
           <ul>
             {found
-              .filter((procedure) => procedure.resource === resource)
-              .map((procedure) => (
+              .filter(({ procedure }) => procedure.resource === resource)
+              .map((hit) => (
                 <Entry
-                  key={procedure.operation}
-                  procedure={procedure}
-                  href={addressOf(procedure.operation)}
-                  isCurrent={procedure.operation === operation}
+                  key={hit.procedure.operation}
+                  hit={hit}
+                  href={addressOf(hit.procedure.operation)}
+                  isCurrent={hit.procedure.operation === operation}
                   onChoose={onChoose}
                 />
               ))}
@@ -98,13 +108,14 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
 }
 
 interface EntryProps {
-  procedure: ProcedureDescription
+  hit: Hit
   href: string
   isCurrent: boolean
   onChoose: (() => void) | undefined
 }
 
-function Entry({ procedure, href, isCurrent, onChoose }: EntryProps) {
+function Entry({ hit: { procedure, fields, codes }, href, isCurrent, onChoose }: EntryProps) {
+  const { t } = useTexts()
   const { operation, method, summary } = procedure
   return (
     <li>
@@ -114,10 +125,20 @@ function Entry({ procedure, href, isCurrent, onChoose }: EntryProps) {
         <small>
           <Marked text={summary} />
         </small>
+        <Reason label={t('field')} names={fields} />
+        <Reason label={t('errorCode')} names={codes} />
       </a>
     </li>
   )
 }
+
+/** Why a search has found a procedure. */
+const Reason = ({ label, names }: { label: string; names: readonly string[] }) =>
+  names.length > 0 && (
+    <small className="reason">
+      {label}: <code>{names.join(', ')}</code>
+    </small>
+  )
 
 /** Returns a ref for the field that the key `/` focuses, and Ctrl+K with `onSearch`. */
 function useSearchKeys(onSearch: (() => void) | undefined) {

@@ -104,12 +104,8 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
             <Answer
               result={call.data}
               addressOfRequest={(request) => addressOf('requests', request)}
-              recordedOf={(request) => (
-                <>
-                  <RecordedFailure id={request} />
-                  <Comparison id={request} />
-                </>
-              )}
+              failureOf={(request) => <RecordedFailure id={request} />}
+              recordedOf={(request) => <Comparison id={request} />}
             />
           )}
           {overview && (

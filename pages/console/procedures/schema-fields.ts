@@ -14,7 +14,7 @@ export interface SchemaField {
   objects: readonly SchemaField[][]
 }
 
-export const hasBounds = ({ bounds }: SchemaField) => Object.values(bounds).some(Boolean)
+export const hasBounds = ({ bounds }: Pick<SchemaField, 'bounds'>) => Object.values(bounds).some(Boolean)
 
 export interface Bounds {
   /** As ranges: `1–500`, `≥ 1`. Empty without bounds. */
@@ -76,7 +76,7 @@ function simpleTypeOf(schema: Schema): string {
 }
 
 /** Returns the bounds of a schema: of its first alternative with bounds. */
-function boundsOf(schema: Schema): Bounds {
+export function boundsOf(schema: Schema): Bounds {
   const [first = schema] = alternativesOf(schema).filter((each) => each.type !== 'null')
   const { minLength, maxLength, minItems, maxItems, pattern } = first
   const initial = schema.default ?? first.default

@@ -116,7 +116,8 @@ function Row({ field, columns }: RowProps) {
   )
 }
 
-function BoundTexts({ bounds: { characters, items, value, pattern, initial } }: { bounds: Bounds }) {
+/** The bounds of a value in the words of the language. */
+export function BoundTexts({ bounds: { characters, items, value, pattern, initial } }: { bounds: Bounds }) {
   const { t, language } = useTexts()
   // Keeps the order of a sign and its number in texts from right to left.
   const isolate = (range: string) => (language === 'en' || !range ? range : `\u2066${range}\u2069`)

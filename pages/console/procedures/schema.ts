@@ -1,14 +1,14 @@
 /** A field of the form for an input. */
 export interface Field {
   name: string
-  /** `json` for objects, lists and alternatives. */
-  kind: 'text' | 'time' | 'number' | 'boolean' | 'choice' | 'json'
+  /** `choices` for lists of chosen values, and `json` for objects, other lists and alternatives. */
+  kind: 'text' | 'time' | 'number' | 'boolean' | 'choice' | 'choices' | 'json'
   isRequired: boolean
   isNullable: boolean
   description: string
-  /** The type with its bounds in words: `text, 1 to 500 characters`. */
-  rule: string
-  /** The values of a choice. */
+  /** The schema of the field, with its type and its bounds. */
+  schema: Record<string, unknown>
+  /** The values of a choice, or of the items of a list. */
   choices: readonly unknown[]
   /** Whether the text can have several lines. */
   isLong: boolean
@@ -62,7 +62,7 @@ export function exampleOf(schema: Schema | null, output?: unknown, isChange = fa
 
 function fieldOf(name: string, property: Schema, isRequired: boolean): Field {
   const [schema, isNullable] = withoutNull(property)
-  const { description, default: initial, maxLength } = { ...property, ...schema }
+  const { description, maxLength } = { ...property, ...schema }
   const choices = choicesOf(schema)
   return {
     name,
@@ -70,9 +70,7 @@ function fieldOf(name: string, property: Schema, isRequired: boolean): Field {
     isRequired,
     isNullable,
     description: typeof description === 'string' ? description : '',
-    rule: [ruleOf(schema, choices), initial !== undefined && `default ${JSON.stringify(initial)}`]
-      .filter(Boolean)
-      .join(', '),
+    schema: property,
     choices,
     isLong: typeof maxLength === 'number' && maxLength >= LONG,
   }
@@ -95,39 +93,15 @@ function withoutNull(schema: Schema): [Schema, boolean] {
 }
 
 const choicesOf = (schema: Schema): readonly unknown[] => {
+  if (schema.type === 'array') return isRecord(schema.items) ? choicesOf(schema.items) : []
   if (Array.isArray(schema.enum)) return schema.enum
   return 'const' in schema ? [schema.const] : []
 }
 
 function kindOf({ type, format, anyOf, oneOf }: Schema, choices: readonly unknown[]): Field['kind'] {
   if (anyOf || oneOf) return 'json'
-  if (choices.length > 0) return 'choice'
+  if (choices.length > 0) return type === 'array' ? 'choices' : 'choice'
   if (type === 'string') return format === 'date-time' ? 'time' : 'text'
   if (type === 'number' || type === 'integer') return 'number'
   return type === 'boolean' ? 'boolean' : 'json'
-}
-
-function ruleOf(schema: Schema, choices: readonly unknown[]) {
-  const { type, format, minLength, maxLength, minimum, maximum, minItems, maxItems, multipleOf } = schema
-  if (choices.length > 0) return ''
-  if (type === 'string') return [textType(format), rangeOf(minLength, maxLength, ' characters')].join('')
-  if (type === 'number' || type === 'integer')
-    return [multipleOf === 1 ? 'integer' : type, rangeOf(minimum, maximum)].join('')
-  if (type === 'boolean') return ''
-  if (type === 'array') return `JSON list${rangeOf(minItems, maxItems, ' items')}`
-  return type === 'object' ? 'JSON object' : 'JSON'
-}
-
-function textType(format: unknown) {
-  if (format === 'date-time') return 'time such as 2026-01-31T10:00:00Z'
-  return typeof format === 'string' ? format : 'text'
-}
-
-function rangeOf(min: unknown, max: unknown, unit = '') {
-  // Omits the bounds that every number of JavaScript has.
-  const from = typeof min === 'number' && min > Number.MIN_SAFE_INTEGER ? min : undefined
-  const to = typeof max === 'number' && max < Number.MAX_SAFE_INTEGER ? max : undefined
-  if (from !== undefined && to !== undefined) return `, ${from} to ${to}${unit}`
-  if (from !== undefined) return from === 0 && unit ? '' : `, at least ${from}${unit}`
-  return to === undefined ? '' : `, at most ${to}${unit}`
 }

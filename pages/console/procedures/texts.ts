@@ -65,7 +65,6 @@ export const texts = {
   omitted: '(omitted)',
   now: 'Now',
   asValueOf: 'as the value of {name}',
-  streamCall: 'The answer is a stream of events, which has no form.',
 
   // Answer
   answer: 'Answer',

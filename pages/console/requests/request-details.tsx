@@ -46,6 +46,14 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
           <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
         </p>
       )}
+      {calls.map(
+        ({ error }, index) =>
+          error && (
+            <div key={index} className="problem">
+              <Failure error={error} isFailure={isJob || (status !== null && status >= 500)} />
+            </div>
+          ),
+      )}
       <dl className="facts">
         <dt>Status</dt>
         <dd>
@@ -68,28 +76,17 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       <Waterfall request={request} />
       <Comparison id={nameOf(request)} />
       {calls.map((call, index) => (
-        <Call key={`${id} ${index}`} call={call} isFailure={isJob || (status !== null && status >= 500)} />
+        <Call key={`${id} ${index}`} call={call} />
       ))}
       <Statements request={request} />
     </section>
   )
 }
 
-interface CallProps {
-  call: RecordedRequest['calls'][number]
-  /** Whether the service failed. Only then the stack is open: a refused call needs its code and its message. */
-  isFailure: boolean
-}
-
-function Call({ call: { operation, input, output, error }, isFailure }: CallProps) {
+function Call({ call: { operation, input, output } }: { call: RecordedRequest['calls'][number] }) {
   return (
     <>
       <h4>Call of {operation}</h4>
-      {error && (
-        <div className="problem">
-          <Failure error={error} isFailure={isFailure} />
-        </div>
-      )}
       {input !== null && (
         <>
           <p className="caption">Input</p>

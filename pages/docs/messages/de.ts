@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(weggelassen)',
   now: 'Jetzt',
   asValueOf: 'als Wert von {name}',
-  streamCall: 'Die Antwort ist ein Strom von Ereignissen ohne Formular.',
   answer: 'Antwort',
   declaredError: 'Der Vertrag deklariert diesen Fehler, daher kennen Clients seinen Typ.',
   brokenInput: 'Die Eingabe verletzt ihr Schema. Jede Prozedur hat diesen Fehler.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: '{operation} aufrufen?',
   confirmText: 'Dieser Aufruf kann Daten des Dienstes ändern. Er ist kein Test.',
   callFailed: 'Es kam keine Antwort. Prüfen Sie Ihre Verbindung, und versuchen Sie es erneut.',
+  watch: 'Beobachten',
+  stop: 'Anhalten',
+  events: 'Ereignisse',
+  noEventYet: 'Wartet auf das erste Ereignis',
+  askNoMore:
+    'Vor Aufrufen, die etwas anlegen oder ändern, nicht mehr fragen, bis diese Seite geschlossen oder neu geladen wird.',
+  firstCall: 'Erster Aufruf',
+  firstCallText: 'Fügen Sie diesen Befehl in ein Terminal ein. Der Aufruf braucht keine Anmeldung.',
   signInText:
     'Fordern Sie einen Code per E-Mail an, und senden Sie den Code zurück. Die Antwort setzt das Sitzungs-Cookie. Browser senden es dann mit jeder Anfrage.',
   tokensText:

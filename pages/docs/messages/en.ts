@@ -18,6 +18,14 @@ export const texts = {
   confirmTitle: 'Call {operation}?',
   confirmText: 'This call can change data of the service. It is not a test.',
   callFailed: 'No answer arrived. Check your connection, and try again.',
+  watch: 'Watch',
+  stop: 'Stop',
+  events: 'Events',
+  noEventYet: 'Waiting for the first event',
+  askNoMore:
+    'Do not ask again before calls that create or change something, until this page is closed or reloaded.',
+  firstCall: 'First call',
+  firstCallText: 'Paste this command in a terminal. The call needs no sign-in.',
   signInText:
     'Request a code by e-mail, and send the code back. The answer sets the session cookie. Browsers then send it with every request.',
   tokensText:

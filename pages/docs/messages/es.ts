@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(omitido)',
   now: 'Ahora',
   asValueOf: 'como valor de {name}',
-  streamCall: 'La respuesta es un flujo de eventos, sin formulario.',
   answer: 'Respuesta',
   declaredError: 'El contrato declara este error, así que los clientes conocen su tipo.',
   brokenInput: 'La entrada no cumple su esquema. Todos los procedimientos tienen este error.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: '¿Llamar a {operation}?',
   confirmText: 'Esta llamada puede cambiar datos del servicio. No es una prueba.',
   callFailed: 'No llegó ninguna respuesta. Comprueba tu conexión e inténtalo de nuevo.',
+  watch: 'Observar',
+  stop: 'Detener',
+  events: 'Eventos',
+  noEventYet: 'Esperando el primer evento',
+  askNoMore:
+    'No volver a preguntar antes de llamadas que crean o cambian algo, hasta cerrar o recargar esta página.',
+  firstCall: 'Primera llamada',
+  firstCallText: 'Pega este comando en una terminal. La llamada no necesita iniciar sesión.',
   signInText:
     'Pide un código por correo y envíalo de vuelta. La respuesta establece la cookie de sesión. Los navegadores la envían después con cada petición.',
   tokensText:

@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(omis)',
   now: 'Maintenant',
   asValueOf: 'comme valeur de {name}',
-  streamCall: 'La réponse est un flux d’événements, sans formulaire.',
   answer: 'Réponse',
   declaredError: 'Le contrat déclare cette erreur : les clients connaissent son type.',
   brokenInput: 'L’entrée ne respecte pas son schéma. Toute procédure a cette erreur.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: 'Appeler {operation} ?',
   confirmText: 'Cet appel peut modifier des données du service. Ce n’est pas un test.',
   callFailed: 'Aucune réponse. Vérifiez votre connexion et réessayez.',
+  watch: 'Observer',
+  stop: 'Arrêter',
+  events: 'Événements',
+  noEventYet: 'En attente du premier événement',
+  askNoMore:
+    'Ne plus demander avant les appels qui créent ou modifient quelque chose, jusqu’à la fermeture ou au rechargement de cette page.',
+  firstCall: 'Premier appel',
+  firstCallText: 'Collez cette commande dans un terminal. L’appel ne nécessite pas de connexion.',
   signInText:
     'Demandez un code par e-mail, puis renvoyez ce code. La réponse pose le cookie de session. Les navigateurs l’envoient ensuite avec chaque requête.',
   tokensText:

@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(omesso)',
   now: 'Adesso',
   asValueOf: 'come valore di {name}',
-  streamCall: 'La risposta è un flusso di eventi, senza modulo.',
   answer: 'Risposta',
   declaredError: 'Il contratto dichiara questo errore, quindi i client ne conoscono il tipo.',
   brokenInput: 'L’ingresso non rispetta il suo schema. Ogni procedura ha questo errore.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: 'Chiamare {operation}?',
   confirmText: 'Questa chiamata può cambiare dati del servizio. Non è una prova.',
   callFailed: 'Non è arrivata nessuna risposta. Controlla la connessione e riprova.',
+  watch: 'Osserva',
+  stop: 'Ferma',
+  events: 'Eventi',
+  noEventYet: 'In attesa del primo evento',
+  askNoMore:
+    'Non chiedere più prima delle chiamate che creano o cambiano qualcosa, finché questa pagina non viene chiusa o ricaricata.',
+  firstCall: 'Prima chiamata',
+  firstCallText: 'Incolla questo comando in un terminale. La chiamata non richiede l’accesso.',
   signInText:
     'Richiedi un codice via e-mail e rimanda il codice. La risposta imposta il cookie di sessione. I browser lo inviano poi con ogni richiesta.',
   tokensText:

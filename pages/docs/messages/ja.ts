@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '（省略）',
   now: '現在',
   asValueOf: '{name} の値として',
-  streamCall: '応答はイベントのストリームで、フォームはありません。',
   answer: '応答',
   declaredError: '契約がこのエラーを宣言しているため、クライアントは型を知っています。',
   brokenInput: '入力がスキーマに反しています。このエラーはすべてのプロシージャにあります。',
@@ -86,6 +85,13 @@ export const texts: Texts = {
   confirmTitle: '{operation} を呼び出しますか？',
   confirmText: 'この呼び出しはサービスのデータを変更することがあります。テストではありません。',
   callFailed: '応答がありません。接続を確認して、もう一度お試しください。',
+  watch: '監視',
+  stop: '停止',
+  events: 'イベント',
+  noEventYet: '最初のイベントを待っています',
+  askNoMore: 'このページを閉じるか再読み込みするまで、作成や変更を行う呼び出しの前に再び確認しません。',
+  firstCall: '最初の呼び出し',
+  firstCallText: 'このコマンドをターミナルに貼り付けてください。サインインは不要です。',
   signInText:
     'メールでコードを受け取り、そのコードを送り返します。応答がセッション Cookie を設定し、以後ブラウザーがすべてのリクエストで送信します。',
   tokensText:

@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(생략)',
   now: '지금',
   asValueOf: '{name}의 값으로',
-  streamCall: '응답은 이벤트 스트림이며 양식이 없습니다.',
   answer: '응답',
   declaredError: '계약이 이 오류를 선언하므로 클라이언트가 유형을 압니다.',
   brokenInput: '입력이 스키마에 맞지 않습니다. 모든 프로시저에 이 오류가 있습니다.',
@@ -85,6 +84,13 @@ export const texts: Texts = {
   confirmTitle: '{operation}을(를) 호출할까요?',
   confirmText: '이 호출은 서비스의 데이터를 바꿀 수 있습니다. 테스트가 아닙니다.',
   callFailed: '응답이 오지 않았습니다. 연결을 확인하고 다시 시도하세요.',
+  watch: '관찰',
+  stop: '중지',
+  events: '이벤트',
+  noEventYet: '첫 이벤트를 기다리는 중',
+  askNoMore: '이 페이지를 닫거나 새로 고칠 때까지, 무언가를 만들거나 바꾸는 호출 전에 다시 묻지 않습니다.',
+  firstCall: '첫 호출',
+  firstCallText: '이 명령을 터미널에 붙여 넣으세요. 이 호출에는 로그인이 필요 없습니다.',
   signInText:
     '이메일로 코드를 요청하고 그 코드를 다시 보냅니다. 응답이 세션 쿠키를 설정하고, 브라우저가 이후 모든 요청에 쿠키를 보냅니다.',
   tokensText:

@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(pominięte)',
   now: 'Teraz',
   asValueOf: 'jako wartość {name}',
-  streamCall: 'Odpowiedź jest strumieniem zdarzeń bez formularza.',
   answer: 'Odpowiedź',
   declaredError: 'Kontrakt deklaruje ten błąd, więc klienci znają jego typ.',
   brokenInput: 'Wejście nie spełnia schematu. Każda procedura ma ten błąd.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: 'Wywołać {operation}?',
   confirmText: 'To wywołanie może zmienić dane usługi. To nie jest test.',
   callFailed: 'Brak odpowiedzi. Sprawdź połączenie i spróbuj ponownie.',
+  watch: 'Obserwuj',
+  stop: 'Zatrzymaj',
+  events: 'Zdarzenia',
+  noEventYet: 'Oczekiwanie na pierwsze zdarzenie',
+  askNoMore:
+    'Nie pytaj ponownie przed wywołaniami, które coś tworzą lub zmieniają, do zamknięcia lub odświeżenia tej strony.',
+  firstCall: 'Pierwsze wywołanie',
+  firstCallText: 'Wklej to polecenie w terminalu. Wywołanie nie wymaga logowania.',
   signInText:
     'Poproś o kod e-mailem i odeślij ten kod. Odpowiedź ustawia ciasteczko sesji. Przeglądarki wysyłają je potem z każdym żądaniem.',
   tokensText:

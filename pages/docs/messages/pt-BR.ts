@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(omitido)',
   now: 'Agora',
   asValueOf: 'como valor de {name}',
-  streamCall: 'A resposta é um fluxo de eventos, sem formulário.',
   answer: 'Resposta',
   declaredError: 'O contrato declara este erro, então os clientes conhecem o tipo dele.',
   brokenInput: 'A entrada não segue o esquema. Todo procedimento tem este erro.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: 'Chamar {operation}?',
   confirmText: 'Esta chamada pode alterar dados do serviço. Não é um teste.',
   callFailed: 'Nenhuma resposta chegou. Verifique sua conexão e tente de novo.',
+  watch: 'Observar',
+  stop: 'Parar',
+  events: 'Eventos',
+  noEventYet: 'Aguardando o primeiro evento',
+  askNoMore:
+    'Não perguntar de novo antes de chamadas que criam ou alteram algo, até esta página ser fechada ou recarregada.',
+  firstCall: 'Primeira chamada',
+  firstCallText: 'Cole este comando em um terminal. A chamada não precisa de login.',
   signInText:
     'Peça um código por e-mail e envie o código de volta. A resposta define o cookie de sessão. Os navegadores o enviam depois em cada requisição.',
   tokensText:

@@ -52,7 +52,6 @@ export const texts: Texts = {
   omitted: '(atlandı)',
   now: 'Şimdi',
   asValueOf: '{name} değeri olarak',
-  streamCall: 'Yanıt bir olay akışıdır ve formu yoktur.',
   answer: 'Yanıt',
   declaredError: 'Sözleşme bu hatayı bildirir, bu yüzden istemciler türünü bilir.',
   brokenInput: 'Girdi şemasına uymuyor. Her yordamda bu hata vardır.',
@@ -85,6 +84,14 @@ export const texts: Texts = {
   confirmTitle: '{operation} çağrılsın mı?',
   confirmText: 'Bu çağrı hizmetin verilerini değiştirebilir. Bu bir deneme değildir.',
   callFailed: 'Yanıt gelmedi. Bağlantınızı denetleyip yeniden deneyin.',
+  watch: 'İzle',
+  stop: 'Durdur',
+  events: 'Olaylar',
+  noEventYet: 'İlk olay bekleniyor',
+  askNoMore:
+    'Bu sayfa kapatılana veya yenilenene kadar, bir şey oluşturan veya değiştiren çağrılardan önce bir daha sorma.',
+  firstCall: 'İlk çağrı',
+  firstCallText: 'Bu komutu bir terminale yapıştırın. Çağrı için oturum açmak gerekmez.',
   signInText:
     'E-postayla bir kod isteyin ve kodu geri gönderin. Yanıt oturum çerezini ayarlar. Tarayıcılar çerezi sonra her istekle gönderir.',
   tokensText:

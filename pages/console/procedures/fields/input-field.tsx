@@ -1,9 +1,13 @@
 import { useId } from 'react'
 
-import { Marked } from '../code/marked.tsx'
-import type { Issue } from './input.ts'
-import type { Field } from './schema.ts'
-import { useTexts } from './texts.ts'
+import { Marked } from '../../code/marked.tsx'
+import { ChoiceList } from './choice-list.tsx'
+import type { IdOption } from './id-options.ts'
+import type { Issue } from '../input.ts'
+import type { Field } from '../schema.ts'
+import { boundsOf, hasBounds, typeOf } from '../schema-fields.ts'
+import { BoundTexts } from '../schema-table.tsx'
+import { useTexts } from '../texts.ts'
 
 interface Props {
   field: Field
@@ -11,18 +15,22 @@ interface Props {
   issues: readonly Issue[]
   /** Undefined omits the field. */
   onChange: (value: string | null | undefined) => void
+  /** The ids that the field can hold, which `onFocus` loads. */
+  options: readonly IdOption[]
+  onFocus: () => void
 }
 
 /** A labelled field of an input, with its rule, its description and its issues. */
-export function InputField({ field, value, issues, onChange }: Props) {
+export function InputField({ field, value, issues, onChange, options, onFocus }: Props) {
   const id = useId()
   const { t } = useTexts()
-  const { name, isRequired, isNullable, description, rule, kind } = field
+  const { name, isRequired, isNullable, description, kind } = field
   const isChoice = kind === 'boolean' || kind === 'choice'
+  const Label = kind === 'choices' ? 'span' : 'label'
   return (
     <div className="field">
       <div className="row">
-        <label htmlFor={id}>
+        <Label id={`${id}-label`} {...(kind !== 'choices' && { htmlFor: id })}>
           {name}
           {isRequired && (
             <span className="required" title={t('required')}>
@@ -30,7 +38,7 @@ export function InputField({ field, value, issues, onChange }: Props) {
               *<span className="hidden"> {t('required')}</span>
             </span>
           )}
-        </label>
+        </Label>
         {isNullable && !isChoice && (
           <label className="null">
             <input
@@ -56,9 +64,18 @@ export function InputField({ field, value, issues, onChange }: Props) {
           </button>
         )}
       </div>
-      <Control id={id} field={field} value={value} isInvalid={issues.length > 0} onChange={onChange} />
+      <Control
+        id={id}
+        field={field}
+        value={value}
+        isInvalid={issues.length > 0}
+        onChange={onChange}
+        options={options}
+        onFocus={onFocus}
+      />
       <small id={`${id}-hint`} className="hint">
-        <Marked text={[rule, description].filter(Boolean).join('. ')} />
+        <Rule field={field} />
+        <Marked text={description} />
       </small>
       <small id={`${id}-issues`} role="status" className="issue">
         {issues.map(({ path, message }) => (path === name ? message : `${path}: ${message}`)).join(' ')}
@@ -67,12 +84,24 @@ export function InputField({ field, value, issues, onChange }: Props) {
   )
 }
 
-interface ControlProps extends Pick<Props, 'field' | 'value' | 'onChange'> {
+/** The type and the bounds of a field, as in the table of the schema. A choice shows its values already. */
+function Rule({ field: { kind, schema } }: Pick<Props, 'field'>) {
+  const isChoice = kind === 'boolean' || kind === 'choice' || kind === 'choices'
+  const bounds = boundsOf(schema)
+  if (isChoice && !hasBounds({ bounds })) return null
+  return (
+    <span className="rule">
+      {!isChoice && <code>{typeOf(schema)}</code>} <BoundTexts bounds={bounds} />
+    </span>
+  )
+}
+
+interface ControlProps extends Omit<Props, 'issues'> {
   id: string
   isInvalid: boolean
 }
 
-function Control({ id, field, value, isInvalid, onChange }: ControlProps) {
+function Control({ id, field, value, isInvalid, onChange, options, onFocus }: ControlProps) {
   const { kind, isRequired, isNullable, isLong, choices } = field
   const { t } = useTexts()
   const attributes = {
@@ -81,6 +110,8 @@ function Control({ id, field, value, isInvalid, onChange }: ControlProps) {
     'aria-invalid': isInvalid || undefined,
     'aria-required': isRequired || undefined,
   }
+  if (kind === 'choices')
+    return <ChoiceList {...attributes} choices={choices} value={value ?? ''} onChange={onChange} />
   if (kind === 'boolean' || kind === 'choice') {
     const values: readonly unknown[] = kind === 'boolean' ? [true, false] : choices
     return (
@@ -120,13 +151,27 @@ function Control({ id, field, value, isInvalid, onChange }: ControlProps) {
       />
     )
   return (
-    <input
-      {...text}
-      type="text"
-      inputMode={kind === 'number' ? 'decimal' : undefined}
-      onChange={({ target }) => {
-        onChange(target.value || undefined)
-      }}
-    />
+    <>
+      <input
+        {...text}
+        type="text"
+        inputMode={kind === 'number' ? 'decimal' : undefined}
+        placeholder={kind === 'time' ? '2026-01-31T10:00:00Z' : undefined}
+        list={options.length > 0 ? `${id}-options` : undefined}
+        onFocus={onFocus}
+        onChange={({ target }) => {
+          onChange(target.value || undefined)
+        }}
+      />
+      {options.length > 0 && (
+        <datalist id={`${id}-options`}>
+          {options.map((option) => (
+            <option key={option.id} value={option.id}>
+              {option.text}
+            </option>
+          ))}
+        </datalist>
+      )}
+    </>
   )
 }

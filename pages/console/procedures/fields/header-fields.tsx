@@ -1,9 +1,9 @@
 import { useState } from 'react'
 
-import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
-import { type Draft, type DraftState, lastTagOf } from './drafts.ts'
-import { TextField } from '../text-field.tsx'
-import { useTexts } from './texts.ts'
+import type { ProcedureDescription } from '../../../../engine/openapi/procedure-description.ts'
+import { type Draft, type DraftState, lastTagOf } from '../drafts.ts'
+import { TextField } from '../../text-field.tsx'
+import { useTexts } from '../texts.ts'
 
 interface Props {
   procedure: ProcedureDescription

@@ -1,0 +1,87 @@
+import { createContext, useContext, useState } from 'react'
+
+import type { ProcedureDescription } from '../../../../engine/openapi/procedure-description.ts'
+import { fieldsOf, isRecord } from '../schema.ts'
+
+/** An id that a field can hold, and the first text of its item. */
+export interface IdOption {
+  id: string
+  text: string
+}
+
+type Input = Readonly<Record<string, unknown>>
+
+/** Calls a procedure that lists, as the caller of the form. Returns the body of the answer. */
+export type ListItems = (procedure: ProcedureDescription, input: Input | undefined) => Promise<string>
+
+interface Source {
+  procedures: readonly ProcedureDescription[]
+  listItems: ListItems
+}
+
+/** Where the forms of a page find ids. Without a source, no ids are offered. */
+export const IdSourceContext = createContext<Source | undefined>(undefined)
+
+/** The most offered ids. */
+const MAX_OPTIONS = 50
+
+/** Longest text beside an id, in characters. */
+const MAX_TEXT = 80
+
+/** Returns the resource whose ids a field holds: `tasks` for `id` of `tasks.get`, and `projects` for `projectId`. */
+export function resourceOf(field: string, resource: string, resources: readonly string[]) {
+  if (field === 'id') return resource
+  const [, name] = /^(.+)Id$/.exec(field) ?? []
+  if (name === undefined) return undefined
+  const plurals = [name, `${name}s`, `${name}es`, name.replace(/y$/, 'ies')]
+  return resources.find((each) => plurals.includes(each))
+}
+
+/**
+ * Returns the ids of a list as JSON: of the first list of objects with ids. The text is the first other text of an item, for example
+ * its title.
+ */
+export function optionsIn(body: string): IdOption[] {
+  const output: unknown = JSON.parse(body)
+  const lists = isRecord(output) ? Object.values(output).filter((value) => Array.isArray(value)) : []
+  const items = (lists[0] ?? []) as readonly unknown[]
+  return items
+    .filter((item) => isRecord(item))
+    .filter(({ id }) => typeof id === 'string' || typeof id === 'number')
+    .slice(0, MAX_OPTIONS)
+    .map(({ id, ...others }) => ({ id: String(id), text: textOf(others) }))
+}
+
+const textOf = ({ name, title, email, ...others }: Input) =>
+  [name, title, email, ...Object.values(others)]
+    .find((value): value is string => typeof value === 'string' && value !== '')
+    ?.slice(0, MAX_TEXT) ?? ''
+
+/** Returns the options for a field, and the function that loads the options when the field receives the focus. */
+export function useIdOptions(procedure: ProcedureDescription, field: string, input: Input | undefined) {
+  const source = useContext(IdSourceContext)
+  const [options, setOptions] = useState<readonly IdOption[]>([])
+  const list = source && findList(source.procedures, procedure.resource, field)
+  // A list in a parent needs the parent's id.
+  const names = fieldsOf(list?.input ?? null, '')?.filter(({ isRequired }) => isRequired) ?? []
+  const missing = names.some(({ name }) => input?.[name] === undefined)
+  const required = Object.fromEntries(names.map(({ name }) => [name, input?.[name]]))
+  const load = () => {
+    if (!source || !list || missing || options.length > 0) return
+    // Without an answer, for example without a session, the field offers nothing.
+    source
+      .listItems(list, names.length > 0 ? required : undefined)
+      .then(optionsIn)
+      .then(setOptions, () => undefined)
+  }
+  return { options, load }
+}
+
+function findList(procedures: readonly ProcedureDescription[], own: string, field: string) {
+  const resources = procedures.map(({ resource }) => resource)
+  const resource = resourceOf(field, own, resources)
+  return procedures.find(
+    ({ operation, method, isStream }) =>
+      operation === `${resource ?? ''}.list` && method === 'GET' && !isStream,
+  )
+}
