@@ -140,7 +140,7 @@ module.exports = {
     // The reference page, which shows components of the console.
     only('reference-page', '^pages/docs/', [
       '^engine/(contract/index|console/contract|openapi/procedure-description|values/similar-names)\\.ts$',
-      '^engine/dev/page/(api|auth|language|session-changes|texts|theme|translator)\\.tsx?$',
+      '^engine/dev/page/(auth|language|query-client|session-changes|texts|theme|translator)\\.tsx?$',
       '^engine/dev/page/components/(confirm|language-select|session/sign-in|use-modal)\\.tsx?$',
       '^pages/console/(code/|procedures/|main\\.css$)',
     ]),

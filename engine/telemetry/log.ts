@@ -4,6 +4,7 @@ import { type DestinationStream, pino } from 'pino'
 import type { Settings } from '../settings/settings.ts'
 import { describeError, describeFully } from './error-descriptions.ts'
 import { toReadableLine } from './readable-lines.ts'
+import { recordLine } from './recording.ts'
 
 /** Maximum length of a log line, in characters. */
 const MAX_LINE = 8000
@@ -37,9 +38,11 @@ export const createLog = (
         personName: (name: string) => (isForPeople ? name : undefined),
       },
       hooks: {
-        streamWrite: isForPeople
-          ? (line) => toReadableLine(limitLength(line), terminal.hasColors?.() ?? false)
-          : limitLength,
+        streamWrite: (line) => {
+          recordLine(line)
+          const limited = limitLength(line)
+          return isForPeople ? toReadableLine(limited, terminal.hasColors?.() ?? false) : limited
+        },
       },
     },
     destination,

@@ -30,6 +30,8 @@ export interface Recording {
   startedAt: number
   /** The first statements, with start after the request and duration in milliseconds. */
   statements: { id: string; name: string; text: string; start: number; duration: number; failed: boolean }[]
+  /** The first lines of the log, as the log writes the lines, each cut at a limit. */
+  lines: string[]
   /** The number and the duration of all statements. */
   statementCount: number
   databaseTime: number
@@ -74,6 +76,17 @@ export interface CurrentRecording {
 
 /** Without a developer who looks, no request has a recording. */
 export const recordings = new AsyncLocalStorage<CurrentRecording>()
+
+/** Limits of the lines of a recording: number, and length in characters. */
+const MAX_LINES = 20
+const MAX_LINE = 2000
+
+/** Adds a line of the log to the recording of the current request. */
+export function recordLine(line: string) {
+  const recording = recordings.getStore()?.recording
+  if (recording && !recording.isOver && recording.lines.length < MAX_LINES)
+    recording.lines.push(line.slice(0, MAX_LINE).trimEnd())
+}
 
 /** Adds a call to a recording, up to a limit. `run` returns the output as the middleware of oRPC does. */
 export async function recordCall<Result extends { output: unknown }>(

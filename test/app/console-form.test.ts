@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { findPosition } from '../../pages/console/position.ts'
+import { optionsIn, resourceOf } from '../../pages/console/procedures/fields/id-options.ts'
+import { toValues } from '../../pages/console/procedures/input.ts'
+import { toLogLine } from '../../pages/console/requests/log-line.ts'
 import { exampleOf, fieldsOf } from '../../pages/console/procedures/schema.ts'
 
 test('the form of the console begins with the parameters of the path, and then has the required fields', () => {
@@ -40,4 +43,42 @@ test.each([
   const position = findPosition(frame)
 
   expect(position && `${position.file}:${position.line}:${position.column}`).toBe(expected)
+})
+
+test.each([
+  ['id', 'tasks'],
+  ['projectId', 'projects'],
+  ['categoryId', 'categories'],
+  ['boxId', 'boxes'],
+  ['otherId', undefined],
+  ['title', undefined],
+])('the field %s has the ids of the resource %s', (field, expected) => {
+  expect(resourceOf(field, 'tasks', ['tasks', 'projects', 'categories', 'boxes'])).toBe(expected)
+})
+
+test('the ids of a list have the name, the title or the first text of their items', () => {
+  const items = [{ id: 7, note: 'A note', title: 'A title' }, { id: 'a', note: 'A note' }, { note: 'None' }]
+
+  expect(optionsIn(JSON.stringify({ count: 3, items }))).toEqual([
+    { id: '7', text: 'A title' },
+    { id: 'a', text: 'A note' },
+  ])
+  expect(optionsIn('{"code":"UNAUTHORIZED"}')).toEqual([])
+})
+
+test('a list of choices is a field of choices, and other lists of values are JSON', () => {
+  const choices = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } }
+  const [field] = fieldsOf({ type: 'object', properties: { choices } }, '') ?? []
+
+  expect(field).toMatchObject({ kind: 'choices', choices: ['a', 'b'] })
+  expect(field && toValues([field], { choices: ['b', 'a'] })).toEqual({ choices: '["b","a"]' })
+  expect(field && toValues([field], { choices: ['c'] })).toBeUndefined()
+  expect(field && toValues([field], { choices: ['a', 'a'] })).toBeUndefined()
+})
+
+test('a line of the log begins with its level and its message', () => {
+  const line = { level: 40, time: 1, service: 'x', release: 'y', msg: 'slow', ms: 7 }
+
+  expect(toLogLine(JSON.stringify(line))).toBe('warn slow {"ms":7}')
+  expect(toLogLine('{"level":40,"msg":"cut')).toBe('{"level":40,"msg":"cut')
 })

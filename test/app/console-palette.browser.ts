@@ -138,3 +138,18 @@ test('shows details beside the requests from 900 px', async () => {
   expect(await overflows(page)).toBe(false)
   expect(await findViolations(page)).toEqual([])
 })
+
+test('The key ? shows the shortcuts, and not in a field', async () => {
+  const { page } = await openView('procedures')
+  await page.getByRole('searchbox').fill('?')
+  await page.getByRole('searchbox').press('?')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.getByRole('heading', { name: 'Procedures' }).click()
+  await page.keyboard.press('?')
+
+  const dialog = page.getByRole('dialog', { name: 'Shortcuts' })
+  await dialog.getByText('Call the procedure of the form').waitFor()
+  expect(await findViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+})

@@ -241,7 +241,7 @@ describe('Procedures', () => {
     const input = page.getByLabel('Input', { exact: true })
 
     await input.fill('{"name": ')
-    await page.getByText('The input is not valid JSON.').waitFor()
+    await page.getByText('The input is not valid JSON.').first().waitFor()
     await input.fill('{"name": 7}')
 
     await page.getByText(/expected string, received number/).waitFor()

@@ -6,6 +6,7 @@ export const createRecording = (id: string): Recording => ({
   startedAt: performance.now(),
   calls: [],
   statements: [],
+  lines: [],
   statementCount: 0,
   databaseTime: 0,
   isOver: false,

@@ -59,7 +59,7 @@ export function createRecorder(app: App): RequestRecorder {
   /** Frees the values. Timers of the request can keep the recording itself as their context. */
   const end = (recording: Recording) => {
     for (const call of recording.calls) Object.assign(call, { input: undefined, outcome: undefined })
-    Object.assign(recording, { isOver: true, calls: [], statements: [] })
+    Object.assign(recording, { isOver: true, calls: [], statements: [], lines: [] })
     open.delete(recording)
   }
 
@@ -208,7 +208,7 @@ function addStatement(recording: Recording, statement: Omit<Recording['statement
 }
 
 function describe(
-  { calls, startedAt, statements, statementCount, databaseTime, caller }: Recording,
+  { calls, startedAt, statements, lines, statementCount, databaseTime, caller }: Recording,
   secrets: ReadonlySet<string>,
 ) {
   return {
@@ -217,6 +217,7 @@ function describe(
     databaseTime,
     statementCount,
     statements,
+    lines,
     calls: calls.map((call) => describeCall(call, startedAt, secrets.has(call.operation))),
   }
 }

@@ -61,6 +61,8 @@ export const RecordedRequest = z.object({
       failed: z.boolean(),
     }),
   ),
+  /** The first lines of the log, as JSON, each cut at a limit. */
+  lines: z.array(z.string()),
   /** The first calls of procedures: a batch has several. For an attempt of a job, the job with its input. */
   calls: z.array(
     z.object({

@@ -48,7 +48,10 @@ const app = defineApp({
       procedures: os.router({
         get: os.get.handler(async ({ context: { db } }) => ({ count: await query.countVisits(db) })),
         announce: os.announce.handler(add),
-        forget: os.forget.handler(add),
+        forget: os.forget.handler(async ({ context }) => {
+          context.log.warn({ visits: 1 }, 'a visit without an announcement')
+          return add({ context })
+        }),
         fail: os.fail.handler(async ({ context }) => {
           await add({ context })
           throw new Error('After the write')
@@ -59,7 +62,7 @@ const app = defineApp({
   jobs: { tally },
 })
 
-const { client, services } = await startConsole({}, app)
+const { client, services } = await startConsole({ LOG_LEVEL: 'warn' }, app)
 const caller = { person: null, scopes: null }
 const call = async (name: string) =>
   (
@@ -119,4 +122,26 @@ test('a job is listed too, also if a topic is read only after the job', async ()
     await expect.poll(() => silentIn(entries)).toHaveLength(1)
     expect(silentIn(entries)[0]).toMatchObject({ operation: 'jobs.tally', request: id })
   })
+})
+
+test('a recorded request has the lines that it has logged', async () => {
+  const abort = new AbortController()
+  const events = await client.watch(undefined, { signal: abort.signal })
+  await events.next()
+  const id = await call('forget')
+  const requests = async () => {
+    for await (const batch of events) {
+      const found = batch.requests.find((request) => request.id === id)
+      if (found) return found
+    }
+    throw new Error('The recording has ended')
+  }
+
+  const { lines } = await requests()
+
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ level: 40, msg: 'a visit without an announcement', visits: 1 }),
+  ])
+  abort.abort()
+  await events.return(undefined).catch(() => undefined)
 })

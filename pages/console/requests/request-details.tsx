@@ -10,6 +10,7 @@ import { Failure } from './failure.tsx'
 import { callerOf, nameOf } from './recording.ts'
 import { RunAgain } from './run-again.tsx'
 import { Statements } from './statements.tsx'
+import { toLogLine } from './log-line.ts'
 import { Waterfall } from './waterfall.tsx'
 
 /** The details of a request. The heading receives the focus. */
@@ -78,8 +79,20 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       {calls.map((call, index) => (
         <Call key={`${id} ${index}`} call={call} />
       ))}
+      <LogLines lines={request.lines} />
       <Statements request={request} />
     </section>
+  )
+}
+
+/** What the log of the service has of the request. */
+function LogLines({ lines }: Pick<RecordedRequest, 'lines'>) {
+  if (lines.length === 0) return null
+  return (
+    <>
+      <h4>Log</h4>
+      <Code text={lines.map(toLogLine).join('\n')} name="the lines of the log" />
+    </>
   )
 }
 
