@@ -152,6 +152,7 @@ export const tasks = resourceContract({
       .route({ method: 'DELETE', path: '/api/tasks/{id}', summary: 'Delete a task' })
       .input(ById)
       .output(Success),
+    // No single task, so that `If-Match` has no meaning.
     reset: writing
       .meta({
         updates: [tasksTopic],

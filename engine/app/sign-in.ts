@@ -57,7 +57,7 @@ export type SignUpHook = (
   services: Pick<AppServices, 'db' | 'log' | 'now'>,
 ) => Promise<void>
 
-/** The name of a provider for people. `id` is the part of the redirect URI. */
+/** The name of a provider as people see it. `id` is the part of the redirect URI. */
 export interface ProviderName {
   id: string
   name: string

@@ -29,9 +29,9 @@ export const MAX_HEADERS = 100
 /** The most people of a request for their addresses. */
 export const MAX_IDS = 100
 
-/** Maximum length of a value in a list of rows, in characters. A row and an export have values up to MAX_WHOLE. */
+/** Maximum length of a value in a list of rows, in characters. A row and an export have values up to MAX_WHOLE_VALUE. */
 export const MAX_VALUE = 500
-export const MAX_WHOLE = 65_536
+export const MAX_WHOLE_VALUE = 65_536
 
 /** Maximum length of a value of a primary key that names a row, in characters. */
 export const MAX_KEY = 400

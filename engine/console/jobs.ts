@@ -10,7 +10,7 @@ import { type JobData, MAIL_QUEUE } from '../db/jobs/tables.ts'
 import { composeStored } from '../jobs/mail.ts'
 import { listNextRuns } from '../jobs/schedules.ts'
 import { retryDead } from '../operator/jobs.ts'
-import { MAX_WHOLE } from './bounds.ts'
+import { MAX_WHOLE_VALUE } from './bounds.ts'
 import type { JobDetails, JobList, JobsRequest, JobState, JobSummary, Queue } from './jobs-contract.ts'
 import type { ServiceParts } from './people.ts'
 import { describeValue } from './redaction.ts'
@@ -80,7 +80,7 @@ export function createJobs({ app, db, settings }: ServiceParts) {
         ...describe(job, await findEmails(db, [job.person])),
         input: describeValue(job.data?.input, false),
         letter: letter
-          ? { to: letter.to, subject: letter.subject, text: letter.text.slice(0, MAX_WHOLE) }
+          ? { to: letter.to, subject: letter.subject, text: letter.text.slice(0, MAX_WHOLE_VALUE) }
           : null,
       }
     },

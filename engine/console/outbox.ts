@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import PostalMime, { type Email } from 'postal-mime'
 
 import type { Settings } from '../settings/settings.ts'
-import { MAX_HEADERS, MAX_WHOLE } from './bounds.ts'
+import { MAX_HEADERS, MAX_WHOLE_VALUE } from './bounds.ts'
 import type { Letter, LetterParts } from './contract.ts'
 
 const MAX_LETTERS = 100
@@ -59,8 +59,10 @@ export function createOutbox({ outbox, smtpUrl }: Settings) {
         throw new ORPCError('NOT_FOUND', { message: `There is no e-mail ${id}` })
       const { text, headers = [] } = await parse(id)
       return {
-        text: text?.slice(0, MAX_WHOLE) ?? null,
-        headers: headers.slice(0, MAX_HEADERS).map(({ key, value }) => [key, value.slice(0, MAX_WHOLE)]),
+        text: text?.slice(0, MAX_WHOLE_VALUE) ?? null,
+        headers: headers
+          .slice(0, MAX_HEADERS)
+          .map(({ key, value }) => [key, value.slice(0, MAX_WHOLE_VALUE)]),
       }
     },
 

@@ -77,7 +77,7 @@ const writeLimit: RateLimit = { name: 'writes', points: 3000, duration: 60, perA
  * Builder of procedures for signed-in callers and for apps with the scope `write`.
  *
  * @example
- * writing.meta({ updates: [loansTopic] }).route({ method: 'DELETE', path: '/api/loans/{id}' }).input(ById).output(Success)
+ * writing.meta({ updates: [loansTopic] }).route({ method: 'POST', path: '/api/loans/return-all' }).output(Success)
  */
 export const writing = signedIn.meta({ scope: 'write', rateLimit: writeLimit })
 

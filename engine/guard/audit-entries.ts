@@ -51,7 +51,7 @@ export const withAuditEntries = <Result>(
       },
     })
     const lacksSubject = entries.some(({ subject }) => subject === null)
-    // The empty id finds no account, so that only the address counts.
+    // Without a call of `affects`, the address is empty and finds no account.
     const affectedId = lacksSubject ? await findIdByEmail(tx, affectedAddress) : null
     const source = auditSourceOf(context)
     await audit.insert(

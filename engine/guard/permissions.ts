@@ -67,14 +67,15 @@ export async function decodeId(procedure: ProcedureContract, input: unknown, fie
 }
 
 /**
- * Returns the items that an action belongs to: by default, those of the resource with the procedure. If the field of the action
- * names the parent of these items, their permissions decide by the relation to the parent.
+ * Returns the items that an action belongs to: by default, those of the resource with the procedure. If the field of the action is the
+ * id of a parent, for example of the project of a new ticket, the permissions of tickets decide, with the relation to the project.
  */
 function itemsOfAction(
   resources: Readonly<Record<string, GuardedResource>>,
   { of, id }: ItemAction,
-  [name = '']: readonly string[],
+  path: readonly string[],
 ): Items | undefined {
+  const [name = ''] = path
   const items = resources[of ?? name]?.items
   const { parent, permissions } = items ?? {}
   return of === undefined && permissions && id === parent?.key

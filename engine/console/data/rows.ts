@@ -11,7 +11,7 @@ import {
   MAX_REFERRERS,
   MAX_TOTAL,
   MAX_VALUE,
-  MAX_WHOLE,
+  MAX_WHOLE_VALUE,
   PAGE_SIZE,
 } from '../bounds.ts'
 import type { Export, ExportRequest, Row, RowRequest, Rows, RowsRequest, Table } from './data-contract.ts'
@@ -89,7 +89,10 @@ async function openTable(tx: Database, { table: name, filters, sort }: ExportReq
       const rows = await catalogue.listRows(tx, {
         table,
         // A part of a JSON value could not be parsed to remove its secrets.
-        columns: visible.map(({ name, isJson }) => ({ name, maxLength: isJson ? MAX_WHOLE : maxLength })),
+        columns: visible.map(({ name, isJson }) => ({
+          name,
+          maxLength: isJson ? MAX_WHOLE_VALUE : maxLength,
+        })),
         conditions: filters,
         sort,
         limit: PAGE_SIZE + 1,
@@ -125,10 +128,10 @@ export const exportRows = (db: Database, request: ExportRequest): Promise<Export
     let length = 0
     for (let page = 0; ; page++) {
       // One character more than is exported tells that a value is cut.
-      const { rows, hasMore } = await select(page, MAX_WHOLE + 1)
+      const { rows, hasMore } = await select(page, MAX_WHOLE_VALUE + 1)
       for (const row of rows) {
-        exported.isCut ||= row.some((value) => value === TOO_LONG || (value?.length ?? 0) > MAX_WHOLE)
-        exported.rows.push(row.map((value) => value?.slice(0, MAX_WHOLE) ?? null))
+        exported.isCut ||= row.some((value) => value === TOO_LONG || (value?.length ?? 0) > MAX_WHOLE_VALUE)
+        exported.rows.push(row.map((value) => value?.slice(0, MAX_WHOLE_VALUE) ?? null))
         length += row.reduce((sum, value) => sum + (value?.length ?? 0), 0)
       }
       const isFull = exported.rows.length >= MAX_EXPORTED_ROWS || length > MAX_EXPORTED_LENGTH
@@ -151,7 +154,7 @@ export async function getRow(db: Database, { table: name, key }: RowRequest): Pr
       catalogue.listRows(tx, {
         table,
         // One character more than is shown tells that a value is cut.
-        columns: columns.map(({ name }) => ({ name, maxLength: MAX_WHOLE + 1 })),
+        columns: columns.map(({ name }) => ({ name, maxLength: MAX_WHOLE_VALUE + 1 })),
         conditions: described.key.map((column, index) => ({
           column,
           operator: 'equals',
@@ -170,10 +173,10 @@ export async function getRow(db: Database, { table: name, key }: RowRequest): Pr
   return {
     values: columns.map(({ name: column, isJson }) => {
       const value = valueOf(column)
-      const isCut = (value?.length ?? 0) > MAX_WHOLE
+      const isCut = (value?.length ?? 0) > MAX_WHOLE_VALUE
       return {
         column,
-        value: isJson ? showJson(value, MAX_WHOLE) : (value?.slice(0, MAX_WHOLE) ?? null),
+        value: isJson ? showJson(value, MAX_WHOLE_VALUE) : (value?.slice(0, MAX_WHOLE_VALUE) ?? null),
         isCut,
       }
     }),
@@ -204,5 +207,5 @@ const TOO_LONG = '(too long to search for secrets)'
 
 function showJson(text: string | null, maxLength: number) {
   if (text === null) return null
-  return text.length < MAX_WHOLE ? (withoutSecretFields(text)?.slice(0, maxLength) ?? null) : TOO_LONG
+  return text.length < MAX_WHOLE_VALUE ? (withoutSecretFields(text)?.slice(0, maxLength) ?? null) : TOO_LONG
 }

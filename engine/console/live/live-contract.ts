@@ -10,12 +10,12 @@ const Announcement = z.object({
   time: z.number(),
   number: z.number(),
   topic: z.string(),
-  /** The recipients. Empty for a public topic. Of other processes, only people are known. */
+  /** Empty for a public topic. An announcement of another process has only recipients of the kind `person`. */
   recipients: z.array(z.object({ kind: z.enum(['person', 'address', 'parent']), value: z.string() })),
   /** The operation and the request, or the job. Null outside of a recorded request. */
   operation: z.string().nullable(),
   request: z.string().nullable(),
-  /** The sender, if no request of this process has announced the change. */
+  /** Null for a request or a job of this process. Otherwise another process, a command for operators, or a trigger of the database. */
   sender: z.enum(['process', 'operator', 'database']).nullable(),
   /** The streams that read the topic again. */
   streams: z.array(z.string()),

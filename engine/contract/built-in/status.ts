@@ -12,7 +12,7 @@ const Status = z
 
 export const status = {
   get: publicAccess
-    .meta({ fixedAnswer: true })
+    .meta({ fixedAnswer: true }) // every caller receives the first answer
     .route({
       method: 'GET',
       path: '/api/status',

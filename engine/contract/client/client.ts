@@ -134,6 +134,7 @@ export function createRestClient<Contract extends AnyContractRouter>(
   origin: string,
   { headers, ...options }: ClientOptions = {},
 ): ClientOf<Contract> {
+  // An id such as `..` or `reset` would make the URL another path.
   const guardParameters = createParameterGuard(contract)
   const guard: CallInterceptor = (options) =>
     options.next({ ...options, input: guardParameters(options.path, options.input) })

@@ -52,6 +52,7 @@ export async function resume<Context extends ResumeContext>(
 
   const connect = async () => {
     const answer = await next({ ...call, signal, lastEventId, context: { ...context, retry: 0 } })
+    // Temporary, as each error that is no ORPCError: a proxy can answer while the service starts again.
     if (!isEventStream(answer)) throw new TypeError('The answer is not an event stream')
     connectedAt = Date.now()
     return answer

@@ -134,7 +134,7 @@ export const findId = async (db: Database, id = '', email = '') =>
   ).at(0)?.id ?? null
 
 /** Returns the id of the person with the given e-mail address, or null if there is no such person. */
-export const findIdByEmail = (db: Database, email: string) => findId(db, '', email)
+export const findIdByEmail = (db: Database, email: string) => findId(db, '', email) // no account has the empty id
 
 /**
  * Locks the row of a person until the transaction ends. Deleting a person locks this row before any other row. A

@@ -36,7 +36,7 @@ export type ChangesOf<Table extends PgTable, Update extends PropertyKey> = {
   [Field in Update & keyof InferInsertModel<Table>]?: InferInsertModel<Table>[Field] | undefined
 }
 
-/** How an application uses the rows of a table. */
+/** How an application uses the rows of a table. `Role`: a role of members. `Count`: the field with the number of members. */
 export type RowsOptions<
   Table extends RowsTable,
   Create extends InsertableOf<Table>,
@@ -66,7 +66,7 @@ export type RowsOptions<
   orders?: Readonly<Record<OrderName, readonly SortField<FieldOf<Table>>[]>>
   /** The field with the account that creates a row within a parent. The person has the relation `author`. */
   author?: FieldOf<Table>
-  /** Further relations to a row that the person sees, by name: conditions on the row. */
+  /** Further relations of a person to a row that the person sees, by name. Each is a condition on the row. */
   relations?: RowRelations
   /** Counts the rows of a list without a search, faster than `count(*)`. */
   total?: (

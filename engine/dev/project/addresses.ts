@@ -21,8 +21,8 @@ interface Addresses {
 }
 
 /**
- * Reads HOST, PORT and BASE_URL, and checks that the ports are free. BASE_URL is only the public origin. Exception: without
- * PORT, `http://localhost:4000` also is the port.
+ * Reads HOST, PORT and BASE_URL, and checks that the ports are free. BASE_URL is the public origin, and does not decide
+ * where the page listens. Exception: without PORT, the port of a local BASE_URL is used, such as of `http://localhost:4000`.
  */
 export async function findAddresses(environment: NodeJS.ProcessEnv, hasPage: boolean): Promise<Addresses> {
   const read = (name: string) => (environment[name] === '' ? undefined : environment[name])
@@ -46,7 +46,7 @@ function readOrigin(url: string | undefined) {
 const localPortOf = (origin: URL | undefined) =>
   origin?.protocol === 'http:' && isLoopback(origin.hostname) ? origin.port || '80' : undefined
 
-/** The port after PORT. If there is none, any free port. */
+/** The port after PORT. Any free port if PORT is 0 or the highest one. */
 const findServicePort = (port: number) =>
   findFreePort(SERVICE_HOST, port === 0 || port === HIGHEST_PORT ? 0 : port + 1).catch((cause: unknown) => {
     // The page would forward requests to the other program.

@@ -40,6 +40,7 @@ const buildPage = () =>
     const { stdout } = await promisify(execFile)(process.execPath, [program], {
       env: { ...process.env, NODE_ENV: 'production' },
     })
+    // The files that Vite has read: a change of one of them needs another build.
     return JSON.parse(stdout) as string[]
   })
 
@@ -68,8 +69,10 @@ export async function buildProject() {
  * files except for sources.
  */
 function listFilesBeside(sources: readonly string[]) {
+  // Not `../…`, `program:…` and files outside of a folder.
+  const inFolder = /^\w[^:]*\//
   const folders = new Set(
-    sources.filter((path) => /^\w[^:]*\//.test(path)).map((path) => path.split('/', 1)[0] ?? ''),
+    sources.filter((path) => inFolder.test(path)).map((path) => path.split('/', 1)[0] ?? ''),
   )
   return [...folders].flatMap(filesIn).filter((file) => !/\.[cm]?tsx?$|(^|\/)node_modules\//.test(file))
 }

@@ -65,7 +65,7 @@ interface RowFiles {
 /** The media type of a file without one. */
 const UNKNOWN = 'application/octet-stream'
 
-/** Returns the declared media type of an upload. A compressed file would be another file for its reader. */
+/** Returns the declared media type of an upload. Refuses a Content-Encoding, because a download would not have this header. */
 function typeOf(headers: Headers) {
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A file must not have a Content-Encoding' })
@@ -89,7 +89,9 @@ export function rowFiles<const Name extends string, Row extends FileRow<Name>>(
   rows: FileRows<Row>,
   { path, name, actions, maxBytes, types, timeout = 300, rateLimit }: Options<Name>,
 ): RowFiles {
-  const { key: column, [rows.key]: idColumn } = getTableColumns(rows.table)
+  const columns = getTableColumns(rows.table)
+  /** The column with the key of the file, and the column that identifies the row. */
+  const [column, idColumn] = [columns.key, columns[rows.key]]
   if (!column) throw new Error(`The table ${rows.name} needs a column \`key\` for files`)
   addKeyColumn(files, column)
   const prefix = toCamelCase(getTableName(rows.table))

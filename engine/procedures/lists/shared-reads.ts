@@ -5,7 +5,8 @@ import { type Count, createOpenCounts } from '../../guard/open-counts.ts'
 
 type IsAbandoned = Context['isAbandoned']
 
-/** Maximum number of calls of one account that have joined a read: each occupies one of MAX_REQUESTS. */
+/** Maximum number of calls of one account that have joined a read: each occupies a request that the process
+ * can serve (MAX_REQUESTS). */
 const MAX_JOINED = 100
 
 /** The calls that have joined a read, by account. */
@@ -53,7 +54,7 @@ export function createSharedReads() {
         if (waiting.get(key)?.callers === callers) waiting.delete(key)
       }
       const areAbandoned = () => callers.every((isGone) => isGone?.())
-      // A read that fails before its statement does not wait any longer, either.
+      // Also after an error before the statement, nobody can join the read.
       const page = Promise.resolve()
         .then(() => read(begin, areAbandoned))
         .finally(begin)

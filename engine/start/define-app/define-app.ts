@@ -70,7 +70,8 @@ interface Definition<Contract extends AppContract> extends Pick<
   resources: ResourcesOf<Contract>
   /**
    * Run around the handler of each procedure, the first one outermost: after the guard, and within the validation of input and
-   * output. With a middleware, the guard checks each permission in a statement before. Otherwise the statement of the handler checks it.
+   * output. Without middlewares, the statement of the handler can check a permission. With a middleware, the guard checks each
+   * permission in a statement of its own, before the middleware runs.
    */
   middlewares?: readonly AppMiddleware[]
   /** Work that runs after a transaction, or at times (docs/jobs.md). The name of a job must stay the same while jobs wait. */
@@ -236,14 +237,14 @@ function mistakesOfPaths(all: readonly Declared[]) {
   /** Requests do not show the names of parameters. */
   const requestOf = (declared: Declared) => placeOf(declared).replace(/\{\w+\}/g, '{}')
   return all.flatMap((declared, index) => {
-    const isSecond = isAlternative(declared)
+    const alternative = isAlternative(declared)
     const duplicate = all
       .slice(0, index)
-      .find((other) => isAlternative(other) === isSecond && requestOf(other) === requestOf(declared))
+      .find((other) => isAlternative(other) === alternative && requestOf(other) === requestOf(declared))
     const main = all.find((other) => !isAlternative(other) && placeOf(other) === placeOf(declared))
     return [
       ...(duplicate ? [`${declared.operation} and ${duplicate.operation} answer the same requests`] : []),
-      ...(isSecond && !main ? [`${declared.operation}: no procedure has the same method and path`] : []),
+      ...(alternative && !main ? [`${declared.operation}: no procedure has the same method and path`] : []),
     ]
   })
 }

@@ -29,7 +29,7 @@ interface Written {
   tag: string | undefined
   /** The new and changed files. */
   files: string[]
-  /** What joining the snapshots of merged branches has corrected. */
+  /** The corrections of snapshots, if two merged branches have both added a migration after the same one. */
   corrections: string[]
 }
 
@@ -111,6 +111,7 @@ async function generateOrAsk(
 async function explainQuestion(copy: Sources) {
   const last = lastSnapshotIn(copy.folder)
   if (last === undefined) return 'drizzle-kit asks a question. Run the command in a terminal.'
+  // Without a folder, the copy has no migrations, so that drizzle-kit writes a snapshot of all tables.
   const answers = await withCopy({ ...copy, folder: '' }, async (empty) => {
     await generate(empty)
     const current = lastSnapshotIn(empty.folder)

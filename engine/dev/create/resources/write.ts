@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** The new contents of files by path. Undefined: the file is removed. */
@@ -24,7 +24,7 @@ export async function withFiles<Result>(contents: Contents, work: () => Promise<
     return await work()
   } catch (error) {
     for (const [file, content] of before) write(file, content)
-    for (const folder of folders) rmdirSync(folder)
+    for (const folder of folders) rmSync(folder, { recursive: true })
     throw error
   }
 }

@@ -6,12 +6,12 @@ import { toNames } from '../names.ts'
 import { versionIn } from '../packages.ts'
 import { type Choices, readTemplateFiles, type Texts } from '../template.ts'
 
-/** The file of a project with the template whose changes the project has. */
+/** The file in which a project keeps the template that it was made from, or last upgraded to. */
 export const RECORD = 'vendor/template.json'
 
 export interface TemplateRecord {
   version: string
-  /** What the project has in place of the names of the template. */
+  /** The names of the project, and whether it was made with `--bare`. */
   choices: Choices
   files: Texts
 }
