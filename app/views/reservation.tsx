@@ -66,9 +66,7 @@ export function Reservation() {
           languageOfError={ofAnswer}
         />
         <LanguageSelect label={t('answerLanguage')} language={language} onLanguage={setChosen} />
-        <button aria-busy={reserve.isPending} disabled={reserve.isPending}>
-          {t('reserve')}
-        </button>
+        <button aria-busy={reserve.isPending}>{t('reserve')}</button>
       </form>
       {!refusals && <Problem error={error} fields={rules} />}
       <p role="status" className="answer text" {...ofAnswer}>

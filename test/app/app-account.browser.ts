@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 
-import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
+import { findViolations, focusedText, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -22,6 +22,31 @@ describe('the name', () => {
     await page.getByRole('status').getByText('Name saved.').waitFor()
     expect(await page.getByRole('banner').getByRole('button').locator('bdi').textContent()).toBe(name)
     expect((await client.account.get()).name).toBe(name)
+  })
+
+  test('is saved once, and the button keeps the focus', async () => {
+    const { page } = await openAccount()
+    let requests = 0
+    let answer: () => void = () => undefined
+    const isPressedTwice = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/api/auth/update-user', async (route) => {
+      requests++
+      await isPressedTwice
+      await route.continue()
+    })
+    await page.getByRole('textbox', { name: 'Name' }).fill('Ada')
+    const button = page.getByRole('button', { name: 'Save name' })
+
+    await button.press('Enter')
+    await page.locator('button[aria-busy=true]').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Name' }).press('Enter')
+    await button.focus()
+    answer()
+
+    await page.getByRole('status').getByText('Name saved.').waitFor()
+    expect(requests).toBe(1)
+    expect(await focusedText(page)).toBe('Save name')
   })
 
   test('can have 120 emoji, and not more', async () => {

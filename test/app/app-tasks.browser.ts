@@ -63,6 +63,21 @@ describe('a list of tasks', () => {
     await itemOf(page, 'Write').waitFor()
   })
 
+  test('has checkboxes with a target of 44 px for fingers', async () => {
+    const { page, client } = await openApp(service, {
+      path: '/tasks',
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await client.tasks.create({ taskTitle: 'Write' })
+    const checkbox = itemOf(page, 'Write').getByRole('checkbox')
+    await checkbox.waitFor()
+    const { x = 0, y = 0, width = 0, height = 0 } = (await checkbox.boundingBox()) ?? {}
+    await page.touchscreen.tap(x + width / 2 + 20, y + height / 2 - 20)
+    await expect.poll(() => checkbox.isChecked()).toBe(true)
+  })
+
   test('adds, completes, edits and deletes a task with the keyboard alone', async () => {
     const { page, client } = await openTasks()
     await page.getByRole('textbox', { name: 'New task' }).focus()

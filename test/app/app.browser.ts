@@ -24,6 +24,12 @@ describe('the page, signed out,', () => {
     await page.waitForURL('**/docs')
   })
 
+  test('has no menu below 700 px, because the bar has all views', async () => {
+    const { page } = await openApp(service, { email: '', viewport: { width: 390, height: 640 } })
+    await page.getByRole('navigation').getByRole('link', { name: 'Reservation' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Menu' }).count()).toBe(0)
+  })
+
   test('explains the service without JavaScript', async () => {
     const context = await openContext({ javaScriptEnabled: false })
     const page = await context.newPage()

@@ -64,10 +64,12 @@ export function Header({ session, views }: { session: Session | null; views: rea
           <ul className="first" style={{ flexGrow: first.length }}>
             {first.map(link)}
           </ul>
-          <button className={isInMenu ? 'secondary current' : 'secondary'} popoverTarget="menu">
-            <MenuIcon />
-            {t('menu')}
-          </button>
+          {(views.length > FIRST || session) && (
+            <button className={isInMenu ? 'secondary current' : 'secondary'} popoverTarget="menu">
+              <MenuIcon />
+              {t('menu')}
+            </button>
+          )}
           <ul id="menu" ref={menu} popover="auto">
             {views.map(link)}
             {session && (

@@ -5,6 +5,7 @@ import { toId } from 'tallystick-contract/internal'
 
 import { queryClient } from './query-client.ts'
 import { sessionQuery } from './auth.ts'
+import { ignoreBusyButtons } from './components/focus.ts'
 import { PlainFrame } from './components/plain-frame.tsx'
 import { Skeleton } from './components/skeleton.tsx'
 import { DefinitionContext, type PageDefinition, type View } from './definition.ts'
@@ -31,6 +32,7 @@ export function startPage<const Views extends readonly View[]>({ id, ...definiti
   applyTheme()
   reloadAfterFailedImport()
   askBeforeLeaving()
+  ignoreBusyButtons()
   // Requested now, because the first view needs the session. The frame shows the error of this request.
   queryClient.query(sessionQuery).catch(() => undefined)
 

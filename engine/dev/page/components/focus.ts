@@ -34,3 +34,16 @@ export function focusFirstControl(id = '') {
   const target = controlsOf(document.getElementById(id))[0] ?? document.getElementById('content')
   target?.focus()
 }
+
+/**
+ * Lets buttons with `aria-busy` do nothing, also as the default button of a form. A disabled button would lose the focus while its
+ * request is pending.
+ */
+export function ignoreBusyButtons() {
+  const ignore = (event: MouseEvent) => {
+    if (!(event.target instanceof Element) || !event.target.closest('button[aria-busy=true]')) return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  addEventListener('click', ignore, { capture: true })
+}

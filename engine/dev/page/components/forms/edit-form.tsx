@@ -37,7 +37,7 @@ export function EditForm({ onSubmit, onClose, action, isPending, isPaused, error
       {children}
       <Problem error={error} fields={rules} />
       <div className="row">
-        <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
+        <button aria-busy={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
           {action}
         </button>
         <Waiting isPaused={isPaused} />

@@ -28,7 +28,7 @@ function Button() {
         lang="en"
         aria-busy={add.isPending}
         onClick={() => {
-          if (!add.isPending) add.mutate()
+          add.mutate()
         }}
       >
         Add sample data

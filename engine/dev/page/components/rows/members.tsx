@@ -150,12 +150,7 @@ function NewMember<Role extends string>({
         <Choice label={t('role')} value={role} options={roles} onChoice={setRole} />
       </div>
       <Problem error={share.error} fields={rules} />
-      {/* The person continues in the field, so the button need not keep the focus. */}
-      <button
-        className={autoFocus ? undefined : 'secondary'}
-        aria-busy={share.isPending}
-        disabled={share.isPending}
-      >
+      <button className={autoFocus ? undefined : 'secondary'} aria-busy={share.isPending}>
         {action}
       </button>
     </form>
@@ -204,9 +199,8 @@ function MemberItem<Role extends string>({
         className="danger"
         aria-describedby={emailId}
         aria-busy={remove.isPending}
-        // A disabled button would lose the focus.
         onClick={() => {
-          if (!remove.isPending) remove.mutate(email)
+          remove.mutate(email)
         }}
       >
         {t('removeAccess')}

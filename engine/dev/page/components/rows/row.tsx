@@ -89,15 +89,18 @@ interface CheckProps {
 export function RowCheck({ label, isChecked, onCheck }: CheckProps) {
   const { titleId } = useRow()
   return (
-    <input
-      type="checkbox"
-      aria-label={label}
-      aria-describedby={titleId}
-      checked={isChecked}
-      onChange={({ target }) => {
-        onCheck(target.checked)
-      }}
-    />
+    // The label is the larger target of a finger.
+    <label className="check">
+      <input
+        type="checkbox"
+        aria-label={label}
+        aria-describedby={titleId}
+        checked={isChecked}
+        onChange={({ target }) => {
+          onCheck(target.checked)
+        }}
+      />
+    </label>
   )
 }
 

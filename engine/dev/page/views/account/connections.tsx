@@ -39,7 +39,7 @@ function ConnectionList({ providers }: { providers: readonly Provider[] }) {
                   <button
                     key={id}
                     className="secondary"
-                    disabled={isPending}
+                    aria-busy={isPending}
                     onClick={() => {
                       if (connection) end.mutate(connection.id)
                       else leave.mutate(id)

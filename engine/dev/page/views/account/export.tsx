@@ -32,7 +32,6 @@ export function Export() {
         <button
           className="secondary"
           aria-busy={run.isPending}
-          disabled={run.isPending}
           onClick={() => {
             run.mutate()
           }}

@@ -59,9 +59,7 @@ export function Profile() {
             {t(membersSeeNames ? 'nameExplanationOfMembers' : 'nameExplanation')}
           </p>
           <div className="row">
-            <button aria-busy={save.isPending} disabled={save.isPending}>
-              {t('saveName')}
-            </button>
+            <button aria-busy={save.isPending}>{t('saveName')}</button>
             <span role="status">{save.isSuccess && t('nameSaved')}</span>
           </div>
           <Problem error={save.error} />

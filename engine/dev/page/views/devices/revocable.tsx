@@ -45,7 +45,6 @@ export function Revocable({ title, isCurrent = false, revoke, onRevoked, childre
           className="secondary"
           aria-describedby={titleId}
           aria-busy={isPending}
-          disabled={isPending}
           onClick={() => {
             mutate()
           }}

@@ -101,7 +101,6 @@ export function AuditTrail() {
         <button
           className="secondary"
           aria-busy={query.isFetchingNextPage}
-          disabled={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
           {t('loadMore')}
