@@ -90,7 +90,7 @@ export function RowCheck({ label, isChecked, onCheck }: CheckProps) {
   const { titleId } = useRow()
   return (
     // The label is the larger target of a finger.
-    <label className="check">
+    <label className="row-check">
       <input
         type="checkbox"
         aria-label={label}
