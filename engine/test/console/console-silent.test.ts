@@ -33,7 +33,9 @@ const contract = appContract({
 const os = implement(contract.visits).$context<Context>().use(withoutCaller)
 const add = async ({ context: { db } }: { context: Context }) => ({ count: await query.addVisit(db) })
 
-const tally = job({ input: z.object({}) }, async (_, { db }) => void (await query.addVisit(db)))
+const tally = job({ input: z.object({}) }, async (_, { db }) => {
+  await query.addVisit(db)
+})
 
 /** An application with a procedure and a job that do not announce their writes. */
 const app = defineApp({
