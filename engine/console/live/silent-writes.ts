@@ -13,8 +13,10 @@ export interface SilentWrite {
 }
 
 interface Write extends Omit<SilentWrite, 'topic'> {
-  /** The topics that the request has announced, or that are reported. */
-  topics: Set<string>
+  /** The topics that the request has announced. */
+  announced: ReadonlySet<string>
+  /** The topics that are reported. */
+  reported: Set<string>
 }
 
 /** The number of writes that are kept until a topic is read, whose tables are not known before. */
@@ -46,10 +48,15 @@ export function createSilentWrites(report: (write: SilentWrite) => void) {
     )
   }
 
+  /** Whether an announced topic depends on a table, or may depend on it, because no read of the topic is known. */
+  const isAnnounced = (table: string, { announced: topics }: Write) =>
+    [...topics].some((topic) => known.get(topic)?.has(table) ?? true)
+
   const check = (write: Write, topic: string, ofTopic: ReadonlySet<string>) => {
-    const tables = write.tables.filter((table) => ofTopic.has(table))
-    if (tables.length === 0 || write.topics.has(topic)) return
-    write.topics.add(topic)
+    // A list within a parent also reads the parent, whose changes its own topic announces.
+    const tables = write.tables.filter((table) => ofTopic.has(table) && !isAnnounced(table, write))
+    if (tables.length === 0 || write.reported.has(topic)) return
+    write.reported.add(topic)
     const { operation, request, time } = write
     report({ topic, tables, operation, request, time })
   }
@@ -73,10 +80,17 @@ export function createSilentWrites(report: (write: SilentWrite) => void) {
       const { id, calls } = recording
       const tables = [...tablesIn(WRITTEN, recording)]
       const hasFailed = calls.some(({ outcome }) => outcome && 'error' in outcome)
-      if (tables.length === 0 || hasFailed) return
-      const topics = announced.get(recording) ?? new Set()
-      const operation = calls[0]?.operation ?? null
-      const write = { tables, operation, request: id, time: Date.now(), topics }
+      const operation = calls[0]?.operation
+      // Requests without an operation are those of development, such as for sample data.
+      if (tables.length === 0 || hasFailed || operation === undefined) return
+      const write: Write = {
+        tables,
+        operation,
+        request: id,
+        time: Date.now(),
+        announced: announced.get(recording) ?? new Set(),
+        reported: new Set(),
+      }
       writes = [...writes, write].slice(-MAX_WRITES)
       for (const [topic, ofTopic] of known) check(write, topic, ofTopic)
     },

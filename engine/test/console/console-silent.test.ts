@@ -12,14 +12,20 @@ import * as query from '../library/db.ts'
 
 const Count = z.object({ count: z.int() })
 const counted = topic('visits', { access: 'public', state: Count })
+/** A topic that depends on the same table. */
+const totals = topic('totals', { access: 'public', state: Count })
 const post = (name: string) => ({ method: 'POST', path: `/api/visits/${name}`, summary: name }) as const
 const contract = appContract({
   visits: resourceContract({
-    topics: [counted],
+    topics: [counted, totals],
     procedures: {
       get: publicAccess
         .meta({ reads: counted })
         .route({ method: 'GET', path: '/api/visits', summary: 'get' })
+        .output(Count),
+      total: publicAccess
+        .meta({ reads: totals })
+        .route({ method: 'GET', path: '/api/visits/total', summary: 'total' })
         .output(Count),
       announce: publicAccess
         .meta({ updates: [counted] })
@@ -49,6 +55,7 @@ const app = defineApp({
       description: 'The number of visits.',
       procedures: os.router({
         get: os.get.handler(async ({ context: { db } }) => ({ count: await query.countVisits(db) })),
+        total: os.total.handler(async ({ context: { db } }) => ({ count: await query.countVisits(db) })),
         announce: os.announce.handler(add),
         forget: os.forget.handler(async ({ context }) => {
           context.log.warn({ visits: 1 }, 'a visit without an announcement')
@@ -109,6 +116,22 @@ test('a call that wrote to a table of a topic and announced nothing is listed wi
       request,
       streams: [stream],
     })
+  })
+})
+
+test('a call is not listed for another topic of a table that it announced', async () => {
+  await watching(async (entries) => {
+    await client.live.open({ input: { topics: ['visits', 'totals'] }, caller })
+    await expect.poll(() => entries.filter(({ kind }) => kind === 'sent')).toHaveLength(2)
+    await call('announce')
+
+    await call('forget')
+
+    await expect.poll(() => silentIn(entries)).toHaveLength(2)
+    expect(silentIn(entries).map(({ topic, operation }) => [topic, operation])).toEqual([
+      ['visits', 'visits.forget'],
+      ['totals', 'visits.forget'],
+    ])
   })
 })
 
