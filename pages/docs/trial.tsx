@@ -57,6 +57,7 @@ export function Trial({ procedure, state }: TrialProps) {
   }
   const { data: content } = useQuery(documentQuery)
   const source = {
+    caller: credential.token,
     procedures: content?.procedures ?? [],
     listItems: async (list: ProcedureDescription, input: unknown) =>
       (await callProcedure({ procedure: list, input, token: credential.token, headers: {} })).body,

@@ -37,7 +37,7 @@ export function OpenTasks() {
   const tasks = queries.flatMap(({ data }) => data?.tasks ?? []).slice(0, SHOWN)
   const failed = queries.find(({ data, isError }) => isError && !data)
   return (
-    <Card title="openTasks" path="/tasks" count={count} isComplete={count <= SHOWN}>
+    <Card title="openTasks" path="/tasks" count={failed ? undefined : count} isComplete={count <= SHOWN}>
       {failed ? (
         <Problem error={failed.error} onRetry={() => void failed.refetch()} />
       ) : (

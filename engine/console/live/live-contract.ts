@@ -66,7 +66,7 @@ const SilentWrite = z.object({
   topic: z.string(),
   tables: z.array(z.string()),
   /** The operation of the request, or the job. */
-  operation: z.string().nullable(),
+  operation: z.string(),
   request: z.string(),
   /** The streams that watch the topic. */
   streams: z.array(z.string()),

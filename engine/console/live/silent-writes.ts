@@ -1,25 +1,19 @@
 import { listEngineTables } from '../../db/migrate/migration-files.ts'
 import type { Recording } from '../../telemetry/recording.ts'
+import type { SilentWrite } from './live-contract.ts'
 
-/** A write of a request or of a job to tables that a topic depends on. */
-export interface SilentWrite {
-  topic: string
-  tables: readonly string[]
-  /** The operation of the request, or the job. */
-  operation: string | null
-  request: string
-  /** Milliseconds since 1970. */
-  time: number
-}
+/** A silent write, before the recorder finds the streams that watch its topic. */
+type Report = Omit<SilentWrite, 'kind' | 'streams'>
 
-interface Write extends Omit<SilentWrite, 'topic'> {
+/** A request or a job that wrote, until it is known which topics depend on its tables. */
+interface Write extends Omit<Report, 'topic'> {
   /** The topics that the request has announced. */
   announced: ReadonlySet<string>
   /** The topics that are reported. */
   reported: Set<string>
 }
 
-/** The number of writes that are kept until a topic is read, whose tables are not known before. */
+/** The number of kept writes: the tables of a topic are known only after a read of the topic. */
 const MAX_WRITES = 100
 
 const NAME = String.raw`(?:only\s+)?(?:"[^"]+"\.)?(?:"([^"]+)"|(\w+))`
@@ -30,11 +24,10 @@ const WRITTEN = new RegExp(String.raw`\b(?:insert\s+into|merge\s+into|update|del
  * Finds requests and jobs that wrote to a table of a topic, and did not announce the topic. The tables of a topic are those that a read
  * of the topic selects from. The tables of the engine do not count: for example, every request of a session may extend the session.
  */
-export function createSilentWrites(report: (write: SilentWrite) => void) {
+export function createSilentWrites(report: (write: Report) => void) {
   // On demand, because only a developer who looks needs the names.
   let engineTables: readonly string[] | undefined
-  /** The tables by topic. */
-  const known = new Map<string, Set<string>>()
+  const tablesByTopic = new Map<string, Set<string>>()
   let writes: Write[] = []
   let announced = new WeakMap<Recording, Set<string>>()
 
@@ -50,7 +43,7 @@ export function createSilentWrites(report: (write: SilentWrite) => void) {
 
   /** Whether an announced topic depends on a table, or may depend on it, because no read of the topic is known. */
   const isAnnounced = (table: string, { announced: topics }: Write) =>
-    [...topics].some((topic) => known.get(topic)?.has(table) ?? true)
+    [...topics].some((topic) => tablesByTopic.get(topic)?.has(table) ?? true)
 
   const check = (write: Write, topic: string, ofTopic: ReadonlySet<string>) => {
     // A list within a parent also reads the parent, whose changes its own topic announces.
@@ -69,10 +62,10 @@ export function createSilentWrites(report: (write: SilentWrite) => void) {
     },
     /** Learns the tables of a topic from a read of the topic. */
     addRead(topic: string, recording: Recording) {
-      const ofTopic = known.get(topic) ?? new Set()
+      const ofTopic = tablesByTopic.get(topic) ?? new Set()
       const before = ofTopic.size
       for (const table of tablesIn(READ, recording)) ofTopic.add(table)
-      known.set(topic, ofTopic)
+      tablesByTopic.set(topic, ofTopic)
       if (ofTopic.size > before) for (const write of writes) check(write, topic, ofTopic)
     },
     /** Checks a request or a job that has ended. The writes of a failed call are undone. */
@@ -92,10 +85,10 @@ export function createSilentWrites(report: (write: SilentWrite) => void) {
         reported: new Set(),
       }
       writes = [...writes, write].slice(-MAX_WRITES)
-      for (const [topic, ofTopic] of known) check(write, topic, ofTopic)
+      for (const [topic, ofTopic] of tablesByTopic) check(write, topic, ofTopic)
     },
     clear() {
-      known.clear()
+      tablesByTopic.clear()
       writes = []
       announced = new WeakMap()
     },

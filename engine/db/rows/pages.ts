@@ -148,8 +148,8 @@ export function createPages({ name, alias, fields, texts, searched, newest, ...o
   const boundedLists = new LRUCache<string, boolean>({ max: 1000 })
 
   function isBounded(variant: string, criteria: Criteria, keyset: Keyset | undefined) {
-    const known = boundedLists.get(variant)
-    if (known !== undefined) return known
+    const found = boundedLists.get(variant)
+    if (found !== undefined) return found
     const bounded = options.isBounded?.(criteria, keyset) ?? false
     boundedLists.set(variant, bounded)
     return bounded

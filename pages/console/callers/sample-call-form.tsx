@@ -20,6 +20,7 @@ export function SampleCallForm({ caller: { caller, choose }, ...form }: Props) {
   const issues = useIssues(form.procedure.operation, parsed, draft.isEdited)
   const { data: procedures = [] } = useQuery(proceduresQuery)
   const source = {
+    caller,
     procedures,
     listItems: async ({ operation }: ProcedureDescription, input: unknown) =>
       (await client.procedures.call({ operation, input, caller, headers: {} })).body,

@@ -44,7 +44,7 @@ export const SilentWrites = ({ silent }: { silent: readonly SilentWrite[] }) => 
     {silent.map(({ time, topic, tables, operation, request, streams }) => (
       <li key={`${request} ${topic}`}>
         <span className="time">{formatTime(time)}</span>{' '}
-        <a href={addressOf('requests', request)}>{operation ?? request}</a> changed{' '}
+        <a href={addressOf('requests', request)}>{operation}</a> changed{' '}
         {tables.map((table) => (
           <Fragment key={table}>
             <code>{table}</code>{' '}

@@ -13,7 +13,7 @@ const keys: [string, Message][] = [
   ['?', 'keys'],
 ]
 
-/** Keys for the form with the focus. All other keys are for the whole page. */
+/** Keys for the form with the focus. */
 const formKeys = ['control+enter', 'meta+enter']
 
 const STORED = 'singleKeys'
@@ -25,26 +25,29 @@ const nameOf = ({ ctrlKey, metaKey, key }: KeyboardEvent) =>
 
 const isText = (element: Element) => element.matches('textarea, select, input:not([type=checkbox])')
 
-/** Returns the element for the pressed keys: in the form with the focus, or in the page. */
+/**
+ * Returns the element for the pressed keys, by default in the whole page, if the person does not write. Escape is for the form with the
+ * focus, or else for its row, or else for an open part of the page. A form without the focus stays open.
+ */
 function findElement(target: Element, name: string) {
   const selector = `[aria-keyshortcuts~="${CSS.escape(name)}" i]`
   const form = target.closest('form')
   if (formKeys.includes(name)) return form?.querySelector<HTMLElement>(selector)
   const isWritten = isText(target)
   if (name !== 'escape') return isWritten ? undefined : document.querySelector<HTMLElement>(selector)
-  // The nearest part that can close: the form, the row, or what is open in the page. No form closes without the focus.
   return [form, target.closest('li'), isWritten ? null : document]
     .flatMap((scope) => [...(scope?.querySelectorAll<HTMLElement>(selector) ?? [])])
     .find((element) => !element.closest('form') || element.closest('form') === form)
 }
 
-/** Moves the focus to a field, or presses a button. Escape leaves a field that belongs to nothing that closes. */
+/** Moves the focus to a field, or presses a button. Escape leaves a field if nothing around the field can close. */
 function pressKey(event: KeyboardEvent) {
   const { target } = event
   const isTaken = event.defaultPrevented || event.isComposing || event.altKey
-  if (isTaken || !(target instanceof HTMLElement) || document.querySelector('dialog[open], :popover-open'))
-    return
+  if (isTaken || !(target instanceof HTMLElement) || document.querySelector('dialog[open]')) return
   const name = nameOf(event)
+  // The browser closes the popover.
+  if (name === 'escape' && document.querySelector(':popover-open')) return
   if (name.length === 1 && localStorage.getItem(STORED) === OFF) return
   const element = findElement(target, name)
   if (!element) {

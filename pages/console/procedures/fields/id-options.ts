@@ -1,4 +1,5 @@
-import { createContext, useContext, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { createContext, useContext } from 'react'
 
 import type { ProcedureDescription } from '../../../../engine/openapi/procedure-description.ts'
 import { fieldsOf, isRecord } from '../schema.ts'
@@ -15,6 +16,8 @@ type Input = Readonly<Record<string, unknown>>
 export type ListItems = (procedure: ProcedureDescription, input: Input | undefined) => Promise<string>
 
 interface Source {
+  /** Who calls: each caller has other ids. */
+  caller: unknown
   procedures: readonly ProcedureDescription[]
   listItems: ListItems
 }
@@ -60,21 +63,25 @@ const textOf = ({ name, title, email, ...others }: Input) =>
 /** Returns the options for a field, and the function that loads the options when the field receives the focus. */
 export function useIdOptions(procedure: ProcedureDescription, field: string, input: Input | undefined) {
   const source = useContext(IdSourceContext)
-  const [options, setOptions] = useState<readonly IdOption[]>([])
   const list = source && findList(source.procedures, procedure.resource, field)
   // A list in a parent needs the parent's id.
   const names = fieldsOf(list?.input ?? null, '')?.filter(({ isRequired }) => isRequired) ?? []
   const missing = names.some(({ name }) => input?.[name] === undefined)
   const required = Object.fromEntries(names.map(({ name }) => [name, input?.[name]]))
-  const load = () => {
-    if (!source || !list || missing || options.length > 0) return
-    // Without an answer, for example without a session, the field offers nothing.
-    source
-      .listItems(list, names.length > 0 ? required : undefined)
-      .then(optionsIn)
-      .then(setOptions, () => undefined)
+  // Without an answer, for example without a session, the field offers nothing.
+  const { data: options = [], refetch } = useQuery({
+    queryKey: ['ids', list?.operation, required, source?.caller],
+    queryFn: async () =>
+      source && list ? optionsIn(await source.listItems(list, names.length > 0 ? required : undefined)) : [],
+    enabled: false,
+    retry: false,
+  })
+  return {
+    options,
+    load: () => {
+      if (source && list && !missing) void refetch()
+    },
   }
-  return { options, load }
 }
 
 function findList(procedures: readonly ProcedureDescription[], own: string, field: string) {
