@@ -1,9 +1,10 @@
-import { memo, useRef, useState } from 'react'
+import { lazy, memo, Suspense, useRef, useState } from 'react'
 import {
   DeleteAction,
   Detail,
   EditAction,
   LeaveIcon,
+  Loading,
   Row,
   RowAction,
   RowActions,
@@ -19,7 +20,9 @@ import type { Question } from './confirm-note.tsx'
 import { EditNote } from './edit-note.tsx'
 import { type Note, noteEdits } from './note.ts'
 import { NoteMeta } from './note-meta.tsx'
-import { ShareNote } from './share-note.tsx'
+
+// Loaded on demand, because few people share.
+const ShareNote = lazy(async () => ({ default: (await import('./share-note.tsx')).ShareNote }))
 
 interface Props {
   note: Note
@@ -125,7 +128,11 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
             <EditNote base={edited} current={current} />
           ) : (
             <>
-              {isSharing && canShare && <ShareNote note={note} />}
+              {isSharing && canShare && (
+                <Suspense fallback={<Loading />}>
+                  <ShareNote note={note} />
+                </Suspense>
+              )}
               <p className="text" dir="auto">
                 {body}
               </p>
