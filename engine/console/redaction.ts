@@ -1,11 +1,10 @@
-import { isObject } from '@orpc/shared'
+import { isAsyncIteratorObject } from '@orpc/shared'
 
-import { LiveEvents } from '../call/live-stream.ts'
 import { REMOVED } from './bounds.ts'
 import { toJsonValue } from '../values/output.ts'
 
 /** Maximum length of a recorded input or output, in characters. */
-const MAX_TEXT = 8192
+const MAX_RECORDED = 8192
 
 /** The names of fields and columns with secrets, such as `accessToken`, `code_hash`, `apiKey`, `API_KEY` or `signInOtp`. */
 const SECRETS = [
@@ -33,9 +32,9 @@ const withoutSecrets = (areTextsSecret: boolean) => (name: string, value: unknow
  */
 export function describeValue(value: unknown, areTextsSecret: boolean): string | null {
   if (value === undefined) return null
-  if (value instanceof LiveEvents || (isObject(value) && Symbol.asyncIterator in value)) return '"(a stream)"'
+  if (isAsyncIteratorObject(value)) return '"(a stream)"'
   try {
-    return JSON.stringify(toJsonValue(value), withoutSecrets(areTextsSecret)).slice(0, MAX_TEXT)
+    return JSON.stringify(toJsonValue(value), withoutSecrets(areTextsSecret)).slice(0, MAX_RECORDED)
   } catch {
     // For example a cycle in an output that violates its contract.
     return '"(a value that JSON cannot represent)"'
@@ -46,10 +45,10 @@ export function describeValue(value: unknown, areTextsSecret: boolean): string |
 const JSON_TEXTS = /("(?:[^"\\]|\\.)*")(\s*:)?/g
 
 /** Returns the text of a JSON value, or the value without secrets if a field has the name of a secret. */
-export function withoutSecretFields(text: string): string | null {
+export function withoutSecretFields(text: string) {
   // An unchanged text keeps the format of PostgreSQL, and long numbers, which JSON.parse would round.
   const names = [...text.matchAll(JSON_TEXTS)].flatMap(([, name = '', colon]) =>
     colon === undefined ? [] : String(JSON.parse(name)),
   )
-  return names.some(isSecretName) ? describeValue(JSON.parse(text), false) : text
+  return names.some(isSecretName) ? JSON.stringify(JSON.parse(text), withoutSecrets(false)) : text
 }

@@ -82,10 +82,13 @@ export const readOnly = <Result>(
     { accessMode: 'read only', isolationLevel: 'repeatable read' },
   )
 
-/** A condition of a row. `equals` compares values of the column's type, by an index, and fails for other texts. */
+/**
+ * A condition of a row. `greater than` and `less than` compare values of the column's type, or texts if the type has no order. `equals`
+ * uses an index. All three fail for a text that is no value of the type.
+ */
 export interface Condition {
   column: string
-  operator: 'is' | 'is not' | 'contains' | 'is empty' | 'equals'
+  operator: 'is' | 'is not' | 'contains' | 'greater than' | 'less than' | 'is empty' | 'equals'
   value: string
 }
 
@@ -148,14 +151,24 @@ const toSql: Record<Condition['operator'], (condition: Condition, table: Catalog
   'is empty': ({ column }) => sql`${sql.identifier(column)} is null`,
   contains: ({ column, value }) =>
     sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
-  // The catalogue quotes the name of the type. An explicit cast would cut a text to the length of the type.
+  'greater than': ({ column, value }, table) =>
+    sql`${sortable(table, column)} > ${valueOf(table, column, value)}`,
+  'less than': ({ column, value }, table) =>
+    sql`${sortable(table, column)} < ${valueOf(table, column, value)}`,
   equals: ({ column, value }, table) =>
-    sql`${sql.identifier(column)} = ${value}::text::${sql.raw(withoutLength(typeOf(table, column)))}`,
+    sql`${sql.identifier(column)} = ${cast(value, typeOf(table, column))}`,
 }
+
+/** The catalogue quotes the name of the type. An explicit cast would cut a text to the length of the type. */
+const cast = (value: string, type: string) => sql`${value}::text::${sql.raw(withoutLength(type))}`
+
+/** Returns a value to compare with `sortable`. */
+const valueOf = (table: CatalogueTable, column: string, value: string) =>
+  hasOrder(table, column) ? cast(value, typeOf(table, column)) : sql`${value}::text`
 
 /** Returns the name of a type without a length. `character` and `bit` alone would have the length 1. */
 function withoutLength(type: string) {
-  const name = type.replace(/\(\d+\)$/, '')
+  const name = type.replace(/\([\d,]+\)/, '')
   return { character: 'bpchar', bit: '"bit"' }[name] ?? name
 }
 
@@ -166,8 +179,10 @@ const typeOf = ({ columns }: CatalogueTable, column: string) =>
 const SORTED =
   /^(smallint|integer|bigint|numeric|real|double precision|boolean|text|character|name|uuid|date|time|timestamp|interval|inet|oid)\b/
 
+const hasOrder = (table: CatalogueTable, column: string) => SORTED.test(typeOf(table, column))
+
 const sortable = (table: CatalogueTable, column: string) =>
-  SORTED.test(typeOf(table, column)) ? sql`${nameOf(table)}.${sql.identifier(column)}` : asText(column)
+  hasOrder(table, column) ? sql`${nameOf(table)}.${sql.identifier(column)}` : asText(column)
 
 const asText = (column: string) => sql`${sql.identifier(column)}::text`
 

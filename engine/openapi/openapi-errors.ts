@@ -68,6 +68,12 @@ const undefinedErrors = {
   default: unavailable('The service is at its limit of concurrent requests'),
 }
 
+/** Describes the error with a status that procedures do not declare. */
+export function describeUndefinedError(status: 400 | 413 | 415 | 429) {
+  const error = undefinedErrors[status]
+  return { code: error.code, status, message: error.message, isDefined: false, example: errorBody(error) }
+}
+
 /** The names of the examples of undefined errors, by status. */
 export const undefinedExamples: Record<string, string> = Object.fromEntries(
   Object.entries(undefinedErrors).map(([status, { code }]) => [status, toName(code)]),

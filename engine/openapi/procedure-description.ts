@@ -14,7 +14,8 @@ export const ProcedureDescription = z.object({
   path: z.string(),
   /** The value of `Accept` that selects the procedure, if another procedure has the same method and path. */
   mediaType: z.string().nullable(),
-  access: z.enum(['public', 'signedIn', 'administrators']),
+  /** `publicTopics`: anybody can watch public topics, and signed-in callers also the others. */
+  access: z.enum(['public', 'publicTopics', 'signedIn', 'administrators']),
   scope: z.enum(['read', 'write']).nullable(),
   /** The name of the tool for agents. */
   tool: z.string().nullable(),
@@ -34,6 +35,8 @@ export const ProcedureDescription = z.object({
       code: z.string(),
       status: z.number(),
       message: z.string(),
+      /** Whether the procedure declares the error, so that clients know its type. */
+      isDefined: z.boolean(),
       /** The body of an answer. */
       example: z.unknown(),
     }),

@@ -16,7 +16,7 @@ import {
 
 import { isZod } from '../values/schema.ts'
 import { schemaConverter } from './document.ts'
-import { exampleOf } from './openapi-errors.ts'
+import { describeUndefinedError, exampleOf } from './openapi-errors.ts'
 import type { ProcedureDescription } from './procedure-description.ts'
 
 /** The parts of a procedure that a description has. oRPC gives them the type `any`. */
@@ -61,7 +61,11 @@ function describe(definition: Definition, path: readonly string[]): ProcedureDes
       ...(meta.ifMatch ? (['If-Match'] as const) : []),
     ],
     rateLimit: meta.rateLimit ? describeLimit(meta.rateLimit) : null,
-    errors: describeErrors(errorMap),
+    errors: [
+      ...describeErrors(errorMap),
+      // The number of open streams has a limit, too.
+      ...(meta.rateLimit || events ? [describeUndefinedError(429)] : []),
+    ],
     input: toJsonSchema(inputSchema, 'input'),
     output: toJsonSchema(events ? events.yields : outputSchema, 'output'),
     example: isZod(inputSchema) ? requestSchemas.get(inputSchema)?.example : undefined,
@@ -69,8 +73,9 @@ function describe(definition: Definition, path: readonly string[]): ProcedureDes
   }
 }
 
-function accessOf({ access, administratorsOnly }: Meta) {
+function accessOf({ access, administratorsOnly, watches }: Meta) {
   if (access === 'public') return 'public' as const
+  if (watches?.some((topic) => topic.access === 'public')) return 'publicTopics' as const
   return administratorsOnly ? ('administrators' as const) : ('signedIn' as const)
 }
 
@@ -86,7 +91,8 @@ const describeErrors = (errorMap: ErrorMap) =>
     if (!item) return []
     const { status = 500, message = '', data } = item
     const [hasData, schema] = data ? schemaConverter.convert(data, { strategy: 'output' }) : [false, {}]
-    return [{ code, status, message, example: exampleOf([code, message, hasData, schema], status) }]
+    const example = exampleOf([code, message, hasData, schema], status)
+    return [{ code, status, message, isDefined: true, example }]
   })
 
 const toJsonSchema = (schema: AnySchema | undefined, strategy: 'input' | 'output') =>

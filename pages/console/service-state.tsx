@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 
-import { client, proceduresQuery } from './client.ts'
+import { client } from './client.ts'
 import { formatDate, formatDuration, formatSize } from './format.ts'
-import { useRecording } from './requests/recording.ts'
+import { durationOf, useRecording } from './requests/recording.ts'
 
 const stateQuery = queryOptions({
   queryKey: ['state'],
@@ -20,11 +20,9 @@ function percentile95(durations: readonly number[]) {
 export function ServiceState() {
   const { data } = useQuery(stateQuery)
   const { requests } = useRecording()
-  const { data: procedures } = useQuery(proceduresQuery)
-  // An attempt of a job can take minutes, and a stream is open for as long as its reader reads.
-  const streams = procedures?.flatMap(({ operation, isStream }) => (isStream ? operation : [])) ?? []
-  const durations = requests.flatMap(({ protocol, operation, duration }) =>
-    protocol === 'job' || streams.includes(operation ?? '') ? [] : duration,
+  // An attempt of a job can take minutes.
+  const durations = requests.flatMap((request) =>
+    request.protocol === 'job' ? [] : (durationOf(request) ?? []),
   )
   const p95 = percentile95(durations)
   if (!data) return null

@@ -39,14 +39,21 @@ const outcomes = { completed: 'succeeded', failed: 'failed', dead: 'failed', rel
 interface Props {
   status: number | null
   outcome?: keyof typeof outcomes | null
+  /** Whether the answer is a stream, which ends when its reader leaves. */
+  isStream?: boolean
   /** Beside the status. By default, the text of the status. */
   text?: string | undefined
 }
 
 /** A status with its text, or the outcome of an attempt. Null for a request that the client closed before the answer. */
-export function Status({ status, outcome, text }: Props) {
+export function Status({ status, outcome, isStream, text }: Props) {
   if (outcome) return <span className={`status ${outcomes[outcome]}`}>{outcome}</span>
-  if (status === null) return <span className="status closed">closed</span>
+  if (status === null)
+    return isStream ? (
+      <span className="status succeeded">stream</span>
+    ) : (
+      <span className="status closed">closed</span>
+    )
   const kind = status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'succeeded'
   return (
     <span className={`status ${kind}`}>

@@ -38,7 +38,7 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
   const { t } = useReferenceTexts()
   const origin = info.contact.url
   const find = (name: string) => procedures.find(({ operation }) => operation === name)
-  const error = procedures.flatMap(({ errors }) => errors)[0]
+  const error = procedures.flatMap(({ errors }) => errors).find(({ isDefined }) => isDefined)
   const list = procedures.find(({ input }) => isRecord(input?.properties) && 'cursor' in input.properties)
   const live = find('live.watch')
   const first = findFirstCall(procedures)

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { use, useEffect, useRef, useState } from 'react'
+import { use, useState } from 'react'
 
 import { sessionQuery } from '../../engine/dev/page/auth.ts'
 import { Confirm } from '../../engine/dev/page/components/confirm.tsx'
@@ -39,10 +39,6 @@ export function Trial({ procedure, state }: TrialProps) {
       keepTag(procedure.resource, headers)
     },
   })
-  const answer = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (call.data) answer.current?.scrollIntoView({ block: 'nearest' })
-  }, [call.data])
   const send = () => {
     setAsking(false)
     if (parsed.isValid) call.mutate(parsed.input)
@@ -80,7 +76,7 @@ export function Trial({ procedure, state }: TrialProps) {
           {t('callFailed')}
         </p>
       )}
-      <div ref={answer}>{call.data && <Answer result={call.data} />}</div>
+      {call.data && <Answer result={call.data} />}
       {isAsking && (
         <Asking
           procedure={procedure}

@@ -5,6 +5,7 @@ import { optionsIn, resourceOf } from '../../pages/console/procedures/fields/id-
 import { toValues } from '../../pages/console/procedures/input.ts'
 import { toLogLine } from '../../pages/console/requests/log-line.ts'
 import { exampleOf, fieldsOf } from '../../pages/console/procedures/schema.ts'
+import { boundsOf } from '../../pages/console/procedures/schema-fields.ts'
 
 test('the form of the console begins with the parameters of the path, and then has the required fields', () => {
   const schema = {
@@ -29,6 +30,26 @@ test('the first input of the console has the examples of the output, and somethi
   expect(exampleOf(schema)).toEqual({ id: 7 })
   expect(exampleOf(schema, output)).toEqual({ id: 7, title: 'An example' })
   expect(exampleOf(schema, output, true)).toEqual({ id: 7, title: 'An example', note: 'A note' })
+})
+
+test('the first input of the console has values of required types without an example', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      email: { type: 'string', format: 'email' },
+      role: { type: 'string', enum: ['reader', 'editor'] },
+      isQuiet: { type: 'boolean', default: false },
+      note: { type: 'string' },
+    },
+    required: ['email', 'role', 'isQuiet', 'note'],
+  }
+
+  expect(exampleOf(schema)).toEqual({ email: 'ada@example.com', role: 'reader', isQuiet: false })
+})
+
+test('a hint has the pattern of a text, but not the pattern of a format', () => {
+  expect(boundsOf({ type: 'string', pattern: '^[a-z]+$' }).pattern).toBe('^[a-z]+$')
+  expect(boundsOf({ type: 'string', format: 'email', pattern: '^.+@.+$' }).pattern).toBe('')
 })
 
 test.each([

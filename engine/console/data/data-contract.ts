@@ -34,8 +34,11 @@ export type Table = z.infer<typeof Table>
 
 const Filter = z.object({
   column: z.string().max(63),
-  /** `is` and `is not`: the whole value. `contains`: a part of the value, in any case. `is empty`: null, without a value. */
-  operator: z.enum(['is', 'is not', 'contains', 'is empty']),
+  /**
+   * `is` and `is not`: the whole value as a text. `contains`: a part of the text, in any case. `greater than` and `less than`: a value of
+   * the type. `is empty`: null, without a value.
+   */
+  operator: z.enum(['is', 'is not', 'contains', 'greater than', 'less than', 'is empty']),
   value: z
     .string()
     .max(MAX_TEXT)
@@ -112,7 +115,7 @@ const Row = z.object({
 })
 export type Row = z.infer<typeof Row>
 
-const procedure = oc.errors({ NOT_FOUND: {} })
+const procedure = oc.errors({ NOT_FOUND: {}, BAD_REQUEST: {} })
 
 export const dataContract = {
   tables: procedure.output(z.array(Table)),

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/server'
 
 import * as catalogue from '../../db/catalogue.ts'
 import type { Database } from '../../db/connection/database.ts'
-import { isDataException } from '../../db/errors.ts'
+import { isDataException, toErrorMessage } from '../../db/errors.ts'
 import { listEngineTables } from '../../db/migrate/migration-files.ts'
 import {
   MAX_EXPORTED_LENGTH,
@@ -26,8 +26,8 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['impersonated_by'],
 }
 
-/** Adds to a table which parts the console never selects. */
-function describe({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
+/** Marks the parts of a table that the console never selects. */
+function markHidden({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
   const isHidden = SECRET_TABLES.includes(table.name)
   const accounts = ACCOUNT_COLUMNS[table.name] ?? []
   const columns = table.columns.map(({ isBinary, isComposite, ...column }) => ({
@@ -52,7 +52,7 @@ export async function listTables(db: Database): Promise<Table[]> {
   const engineTables = listEngineTables()
   const tables: Table[] = []
   for (const table of await catalogue.readOnly(db, catalogue.listTables)) {
-    const described = describe(table)
+    const described = markHidden(table)
     const count = described.isHidden ? null : await countUpTo(db, table, MAX_TOTAL)
     const isCut = count === MAX_TOTAL
     const rowCount = isCut ? Math.max(count, table.rowEstimate ?? 0) : count
@@ -69,13 +69,22 @@ const countUpTo = (
   conditions: readonly catalogue.Condition[] = [],
 ) => catalogue.readOnly(db, (tx) => catalogue.countRows(tx, table, limit, conditions), '1s').catch(() => null)
 
+/** In place of a JSON value. */
+const TOO_LONG = '(too long to search for secrets)'
+
+function redactJson(text: string | null, maxLength: number) {
+  if (text === null) return null
+  return text.length <= MAX_WHOLE_VALUE ? withoutSecretFields(text).slice(0, maxLength) : TOO_LONG
+}
+
 /** Prepares a list of rows. Throws NOT_FOUND for a name that is not shown. */
 async function openTable(tx: Database, { table: name, filters, sort }: ExportRequest) {
   const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
-  const visible = table ? describe(table).columns.filter(({ isHidden }) => !isHidden) : []
-  // A filter on a hidden column, and its order, would tell the values of the column. The same holds for the secrets in JSON.
-  const hidden = [...filters, ...(sort ? [sort] : [])].find(({ column }) =>
-    visible.every(({ name, isJson }) => name !== column || isJson),
+  const visible = table ? markHidden(table).columns.filter(({ isHidden }) => !isHidden) : []
+  // Filters and the order would tell the values of a hidden column, and the secrets in JSON.
+  const comparable = visible.filter(({ isJson }) => !isJson)
+  const hidden = [...filters, ...(sort ? [sort] : [])].find(
+    ({ column }) => !comparable.some(({ name }) => name === column),
   )
   if (!table || visible.length === 0 || hidden)
     throw new ORPCError('NOT_FOUND', {
@@ -89,9 +98,10 @@ async function openTable(tx: Database, { table: name, filters, sort }: ExportReq
       const rows = await catalogue.listRows(tx, {
         table,
         // A part of a JSON value could not be parsed to remove its secrets.
+        // One character more tells that a JSON value is too long.
         columns: visible.map(({ name, isJson }) => ({
           name,
-          maxLength: isJson ? MAX_WHOLE_VALUE : maxLength,
+          maxLength: isJson ? MAX_WHOLE_VALUE + 1 : maxLength,
         })),
         conditions: filters,
         sort,
@@ -102,7 +112,7 @@ async function openTable(tx: Database, { table: name, filters, sort }: ExportReq
         rows: rows
           .slice(0, PAGE_SIZE)
           .map((row) =>
-            row.map((value, index) => (visible[index]?.isJson ? showJson(value, maxLength) : value)),
+            row.map((value, index) => (visible[index]?.isJson ? redactJson(value, maxLength) : value)),
           ),
         hasMore: rows.length > PAGE_SIZE,
       }
@@ -110,9 +120,15 @@ async function openTable(tx: Database, { table: name, filters, sort }: ExportReq
   }
 }
 
+/** Reads rows. Throws BAD_REQUEST for a filter with a text that is no value of its column. */
+const read = <Result>(db: Database, work: (tx: Database) => Promise<Result>) =>
+  catalogue.readOnly(db, work).catch((error: unknown) => {
+    throw isDataException(error) ? new ORPCError('BAD_REQUEST', { message: toErrorMessage(error) }) : error
+  })
+
 /** Lists a page of rows. Throws NOT_FOUND for a name that is not shown. */
 export const listRows = (db: Database, { page, ...request }: RowsRequest): Promise<Rows> =>
-  catalogue.readOnly(db, async (tx) => {
+  read(db, async (tx) => {
     const { table, columns, select } = await openTable(tx, request)
     const { rows, hasMore } = await select(page, MAX_VALUE)
     // A count with filters could read the whole table.
@@ -122,7 +138,7 @@ export const listRows = (db: Database, { page, ...request }: RowsRequest): Promi
 
 /** Exports the first rows, as one state of the table. Throws NOT_FOUND for a name that is not shown. */
 export const exportRows = (db: Database, request: ExportRequest): Promise<Export> =>
-  catalogue.readOnly(db, async (tx) => {
+  read(db, async (tx) => {
     const { columns, select } = await openTable(tx, request)
     const exported: Export = { columns, rows: [], isCut: false }
     let length = 0
@@ -144,7 +160,7 @@ export const exportRows = (db: Database, request: ExportRequest): Promise<Export
 export async function getRow(db: Database, { table: name, key }: RowRequest): Promise<Row> {
   const tables = await catalogue.readOnly(db, catalogue.listTables)
   const table = tables.find((each) => each.name === name)
-  const described = table && describe(table)
+  const described = table && markHidden(table)
   const notFound = () => new ORPCError('NOT_FOUND', { message: `${name} has no row ${key.join(', ')}` })
   if (!table || !described || described.key.length === 0 || described.key.length !== key.length)
     throw notFound()
@@ -176,7 +192,7 @@ export async function getRow(db: Database, { table: name, key }: RowRequest): Pr
       const isCut = (value?.length ?? 0) > MAX_WHOLE_VALUE
       return {
         column,
-        value: isJson ? showJson(value, MAX_WHOLE_VALUE) : (value?.slice(0, MAX_WHOLE_VALUE) ?? null),
+        value: isJson ? redactJson(value, MAX_WHOLE_VALUE) : (value?.slice(0, MAX_WHOLE_VALUE) ?? null),
         isCut,
       }
     }),
@@ -193,19 +209,11 @@ async function countReferrers(
 ) {
   const referrers: Row['referrers'] = []
   for (const table of tables)
-    for (const { name: column, references, isHidden } of describe(table).columns) {
+    for (const { name: column, references, isHidden } of markHidden(table).columns) {
       const value = references?.table === name && !isHidden ? valueOf(references.column) : null
       if (value === null || value.length > MAX_KEY) continue
       const count = await countUpTo(db, table, MAX_REFERRERS, [{ column, operator: 'equals', value }])
       referrers.push({ table: table.name, column, value, count })
     }
   return referrers
-}
-
-/** In place of a JSON value. */
-const TOO_LONG = '(too long to search for secrets)'
-
-function showJson(text: string | null, maxLength: number) {
-  if (text === null) return null
-  return text.length < MAX_WHOLE_VALUE ? (withoutSecretFields(text)?.slice(0, maxLength) ?? null) : TOO_LONG
 }

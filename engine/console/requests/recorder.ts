@@ -1,4 +1,4 @@
-import { EventPublisher } from '@orpc/shared'
+import { EventPublisher, isAsyncIteratorObject } from '@orpc/shared'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract/internal'
@@ -179,17 +179,13 @@ function describeRequest(request: IncomingMessage, response: ServerResponse, att
     method,
     path: path.slice(0, MAX_PATH),
     operation: attributesOf(request)?.operation ?? null,
-    protocol: protocolOf(path, response, headers['datastar-request'] !== undefined),
+    protocol: protocolOf(path, headers['datastar-request'] !== undefined),
     status: response.writableFinished ? response.statusCode : null,
     outcome: null,
   }
 }
 
-function protocolOf(
-  path: string,
-  response: ServerResponse,
-  isDatastar: boolean,
-): RecordedRequest['protocol'] {
+function protocolOf(path: string, isDatastar: boolean): RecordedRequest['protocol'] {
   if (path.startsWith('/rpc/')) return 'RPC'
   if (path === '/mcp') return 'MCP'
   if (isDatastar) return 'Datastar'
@@ -218,6 +214,9 @@ function describe(
     statementCount,
     statements,
     lines,
+    isStream: calls.some(
+      ({ outcome }) => outcome && 'output' in outcome && isAsyncIteratorObject(outcome.output),
+    ),
     calls: calls.map((call) => describeCall(call, startedAt, secrets.has(call.operation))),
   }
 }

@@ -43,6 +43,8 @@ export const RecordedRequest = z.object({
    * request.
    */
   outcome: z.enum(['completed', 'failed', 'dead', 'released']).nullable(),
+  /** Whether the answer is a stream of events, which lasts until its reader leaves. */
+  isStream: z.boolean(),
   /** In milliseconds. */
   duration: z.number(),
   /** The sum of the statements, in milliseconds. */

@@ -216,6 +216,30 @@ describe('data.rows', () => {
     expect(await idsOf('is')).toEqual(['4'])
   })
 
+  test('compares values of the type of a column, and refuses a text of another type', async () => {
+    await db.execute(
+      sql`create table amounts (id int primary key, amount numeric(9,2), at timestamptz(3), kind char(3), place point)`,
+    )
+    await db.execute(sql`insert into amounts select number, number * 1.5, '2026-01-01Z'::timestamptz + number * interval '1 day', 'k' || number, point(number, 1)
+      from generate_series(1, 12) as number`)
+    const idsOf = async (column: string, operator: Filter['operator'], value: string) =>
+      (await rowsOf('amounts', [{ column, operator, value }])).rows.map(([id]) => id)
+
+    expect(await idsOf('id', 'greater than', '9')).toEqual(['12', '11', '10'])
+    expect(await idsOf('amount', 'less than', '3.001')).toEqual(['2', '1'])
+    expect(await idsOf('at', 'greater than', '2026-01-10T12:00Z')).toEqual(['12', '11', '10'])
+    expect(await idsOf('kind', 'greater than', 'k8')).toEqual(['9'])
+    expect(await idsOf('place', 'greater than', '(8,1)')).toEqual(['9'])
+    await expect(idsOf('at', 'less than', 'soon')).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: 'invalid input syntax for type timestamp with time zone: "soon"',
+    })
+    const filters: Filter[] = [{ column: 'id', operator: 'less than', value: '99999999999' }]
+    await expect(client.data.export({ table: 'amounts', filters })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+  })
+
   test('takes a filter literally', async () => {
     await fc.assert(
       fc.asyncProperty(

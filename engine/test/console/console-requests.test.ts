@@ -152,6 +152,19 @@ describe('watch', () => {
     expect(protocols).toEqual(['REST', 'RPC', 'MCP', 'other'])
   })
 
+  test('shows a stream that its reader has left as a stream, and a refused stream as a refusal', async () => {
+    await watching(async ({ next }) => {
+      const { stream } = await client.live.open({ input: { topics: ['shelves'] }, caller: ada })
+      await client.live.close({ stream })
+      const closed = await next(isCallOf('live.watch'))
+      await service.fetch('GET', '/api/live?topics=shelves')
+      const refused = await next(isCallOf('live.watch'))
+
+      expect(closed).toMatchObject({ isStream: true, status: null, calls: [{ output: '"(a stream)"' }] })
+      expect(refused).toMatchObject({ isStream: false, status: 401 })
+    })
+  })
+
   test('records nothing while nobody looks', async () => {
     await expect.poll(isIdle).toBe(true)
     await call('shelves.create', { name: 'Not recorded' })

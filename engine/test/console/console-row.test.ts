@@ -75,6 +75,27 @@ describe.each([
     expect((await valuesOf('pairs', '1', 'y')).long).toBe('')
   })
 
+  test('has the whole JSON without its secrets, up to the limit', async () => {
+    const bounds = [60_000, 65_536, 65_537]
+    await db.execute(sql`create table wholes (id int primary key, document json)`)
+    for (const [id, length] of bounds.entries()) {
+      const start = '{"apiKey":"S","text":"'
+      const text = `${start}${'x'.repeat(length - start.length - 2)}"}`
+      await db.execute(sql`insert into wholes values (${id}, ${text}::json)`)
+    }
+
+    const found = await Promise.all(
+      bounds.map(async (_, id) => (await rowOf('wholes', String(id))).values[1]),
+    )
+
+    const added = '(removed)'.length - 'S'.length
+    expect(found.map((value) => [value?.value?.length, value?.isCut])).toEqual([
+      [60_000 + added, false],
+      [65_536, false],
+      ['(too long to search for secrets)'.length, true],
+    ])
+  })
+
   test('names rows by keys of a fixed length, and links only to primary keys', async () => {
     await db.execute(
       sql`create table currencies (symbol char(3) primary key, flag bit(2) unique, number int unique)`,

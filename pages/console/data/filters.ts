@@ -10,7 +10,14 @@ export interface Selection {
   row?: string[]
 }
 
-export const operators = ['is', 'is not', 'contains', 'is empty'] satisfies Filter['operator'][]
+export const operators = [
+  'is',
+  'is not',
+  'contains',
+  'greater than',
+  'less than',
+  'is empty',
+] satisfies Filter['operator'][]
 
 /** Writes an operator in an address: `is-not`. */
 const toWord = (operator: Filter['operator']) => operator.replace(' ', '-')

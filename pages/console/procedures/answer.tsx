@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 import type { CallResult } from '../../../engine/console/contract.ts'
 import { Code, prettyJson } from '../code/copy.tsx'
@@ -16,14 +16,18 @@ interface Props {
   recordedOf?: (requestId: string) => ReactNode
 }
 
-/** The answer of a call: status, error, body and headers. */
+/** The answer of a call: status, error, body and headers. A new answer scrolls into view. */
 export function Answer({ result, addressOfRequest, failureOf, recordedOf }: Props) {
   const { t } = useTexts()
   const { request, status, duration, headers, body, isCut, error } = result
-  const id = headers.find(([name]) => name === 'x-request-id')?.[1]
+  const id = requestIdOf(result)
+  const head = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    head.current?.scrollIntoView({ block: 'nearest' })
+  }, [result])
   return (
     <section aria-label={t('answer')}>
-      <div className="row head">
+      <div className="row head" ref={head}>
         <h3>{t('answer')}</h3>
         <p role="status" className="row">
           <Status status={status} /> <span className="muted">{formatDuration(duration)}</span>
@@ -65,6 +69,10 @@ export function Answer({ result, addressOfRequest, failureOf, recordedOf }: Prop
     </section>
   )
 }
+
+/** Returns the id of the request that made a call. */
+export const requestIdOf = ({ headers }: Pick<CallResult, 'headers'>) =>
+  headers.find(([name]) => name === 'x-request-id')?.[1]
 
 function explanationOf({ code, isDefined }: NonNullable<CallResult['error']>) {
   if (isDefined) return 'declaredError'

@@ -4,10 +4,11 @@ import type { ProcedureDescription } from '../../../engine/openapi/procedure-des
 import { Marked } from '../code/marked.tsx'
 import { useTexts } from './texts.ts'
 
-/** A found procedure, and the fields and error codes by which the search has found the procedure. */
+/** A found procedure, and the fields and errors by which the search has found the procedure. */
 interface Hit {
   procedure: ProcedureDescription
   fields: readonly string[]
+  /** With their statuses: `404 NOT_FOUND`. */
   codes: readonly string[]
 }
 
@@ -21,7 +22,7 @@ function find(procedures: readonly ProcedureDescription[], search: string): read
     const isOther = (name: string) => others.some((word) => name.toLowerCase().includes(word))
     const names = [input, output].flatMap((schema) => Object.keys(schema?.properties ?? {}))
     const fields = [...new Set(names)].filter(isOther)
-    const codes = errors.map(({ code }) => code).filter(isOther)
+    const codes = errors.map(({ status, code }) => `${status} ${code}`).filter(isOther)
     const found = [...fields, ...codes].join(' ').toLowerCase()
     return others.every((word) => found.includes(word)) ? [{ procedure, fields, codes }] : []
   })

@@ -3,14 +3,14 @@ import { useState } from 'react'
 
 import type { CallerChoice, Overview } from '../../../engine/console/contract.ts'
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
-import { Answer } from './answer.tsx'
+import { Answer, requestIdOf } from './answer.tsx'
 import { useCaller } from '../callers/callers.ts'
 import { client, overviewQuery } from '../client.ts'
 import { addressOf } from '../location.ts'
 import { headersOf, keepTag, toJson, useDraft } from './drafts.ts'
 import { Problem } from '../problem.tsx'
 import { Question } from '../question.tsx'
-import { Comparison } from '../requests/comparison.tsx'
+import { Comparison, keepRun } from '../requests/comparison.tsx'
 import { RecordedFailure } from '../requests/failure.tsx'
 import { About, Reference } from './reference.tsx'
 import { SameCall } from './same-call.tsx'
@@ -35,8 +35,9 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
   const call = useMutation({
     mutationFn: (input: unknown) =>
       client.procedures.call({ operation, input, caller: caller.caller, headers: headersOf(draft) }),
-    onSuccess: ({ headers }) => {
-      keepTag(resource, headers)
+    onSuccess: (result) => {
+      keepTag(resource, result.headers)
+      keepRun(operation, requestIdOf(result))
     },
   })
   const [isAsking, setAsking] = useState(false)

@@ -7,6 +7,7 @@ import { type ProcedureMessage, useTexts } from './texts.ts'
 
 const accessTexts = {
   public: 'anybody',
+  publicTopics: 'anybodyForPublicTopics',
   signedIn: 'signedInCallers',
   administrators: 'administrators',
 } satisfies Record<ProcedureDescription['access'], ProcedureMessage>

@@ -78,7 +78,7 @@ function simpleTypeOf(schema: Schema): string {
 /** Returns the bounds of a schema: of its first alternative with bounds. */
 export function boundsOf(schema: Schema): Bounds {
   const [first = schema] = alternativesOf(schema).filter((each) => each.type !== 'null')
-  const { minLength, maxLength, minItems, maxItems, pattern } = first
+  const { minLength, maxLength, minItems, maxItems, pattern, format } = first
   const initial = schema.default ?? first.default
   return {
     characters: rangeOf(minLength === 0 ? undefined : minLength, maxLength),
@@ -90,7 +90,8 @@ export function boundsOf(schema: Schema): Bounds {
     ]
       .filter(Boolean)
       .join(', '),
-    pattern: typeof pattern === 'string' ? pattern : '',
+    // The type names the format.
+    pattern: typeof pattern === 'string' && format === undefined ? pattern : '',
     initial: initial === undefined ? '' : JSON.stringify(initial),
   }
 }

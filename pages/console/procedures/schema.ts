@@ -43,8 +43,8 @@ export function fieldsOf(schema: Schema | null, path: string): Field[] | undefin
 }
 
 /**
- * Returns examples of the required properties, and of an optional one with `isChange`: their own examples, or those of the same names in
- * the output. Returns undefined without such an example.
+ * Returns examples of the required properties, and of an optional one with `isChange`: their own examples, those of the same names in the
+ * output, or values of their types. Returns undefined without such an example.
  */
 export function exampleOf(schema: Schema | null, output?: unknown, isChange = false) {
   const { properties, required } = schema ?? {}
@@ -55,10 +55,16 @@ export function exampleOf(schema: Schema | null, output?: unknown, isChange = fa
   const members = Object.entries(properties).flatMap(([name, property]): [string, unknown][] => {
     if (!names.includes(name) || !isRecord(property)) return []
     if (Array.isArray(property.examples)) return [[name, (property.examples as readonly unknown[])[0]]]
-    return name in outputs ? [[name, outputs[name]]] : []
+    if (name in outputs) return [[name, outputs[name]]]
+    const value = valueOf(property)
+    return value === undefined ? [] : [[name, value]]
   })
   return members.length > 0 ? Object.fromEntries(members) : undefined
 }
+
+/** Returns a value of a schema that many services accept: its default, its first choice, or an e-mail address. */
+const valueOf = (schema: Schema): unknown =>
+  schema.default ?? choicesOf(schema)[0] ?? (schema.format === 'email' ? 'ada@example.com' : undefined)
 
 function fieldOf(name: string, property: Schema, isRequired: boolean): Field {
   const [schema, isNullable] = withoutNull(property)

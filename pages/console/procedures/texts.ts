@@ -17,6 +17,7 @@ export const texts = {
   // Facts
   access: 'Access',
   anybody: 'Anybody',
+  anybodyForPublicTopics: 'Anybody for public topics, signed-in callers for others',
   signedInCallers: 'Signed-in callers',
   administrators: 'Administrators',
   accessTokens: 'Tokens',

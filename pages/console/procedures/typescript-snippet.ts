@@ -10,7 +10,8 @@ const NAMED_ERRORS = 3
 /** Returns the call for TypeScript, as a file in the folder of the project. */
 export function toTypeScript(call: Call) {
   const { origin, procedure, input, headers } = call
-  const { operation, errors, isStream } = procedure
+  const { operation, isStream } = procedure
+  const errors = procedure.errors.filter(({ isDefined }) => isDefined)
   const credential = credentialOf(call)
   const options = Object.keys(headers).length > 0 ? [{ context: { headers } }] : []
   const values = input === undefined && options.length === 0 ? [] : [input, ...options]

@@ -1,16 +1,21 @@
 import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
-import { callerOf } from './recording.ts'
+import { callerOf, durationOf } from './recording.ts'
 
 /** From fast to slow. */
-const durations = ['Below 100 ms', '100 ms to 1 s', 'From 1 s'] as const
+const durations = ['Below 100 ms', '100 ms to 1 s', 'From 1 s', 'Streams'] as const
+
+function rangeOf(request: RecordedRequest) {
+  const duration = durationOf(request) ?? Infinity
+  return durations[[100, 1000, Infinity].findIndex((limit) => duration < limit)] ?? 'Streams'
+}
 
 /** What the requests can be filtered by. Each function returns the value of a request. */
 const filters = {
   status: {
     label: 'Status',
     all: 'All statuses',
-    valueOf: ({ status, outcome }: RecordedRequest) =>
-      outcome ?? (status === null ? 'closed' : `${Math.floor(status / 100)}xx`),
+    valueOf: ({ status, outcome, isStream }: RecordedRequest) =>
+      outcome ?? (status === null ? (isStream ? 'stream' : 'closed') : `${Math.floor(status / 100)}xx`),
   },
   person: {
     label: 'Person',
@@ -25,7 +30,7 @@ const filters = {
   duration: {
     label: 'Duration',
     all: 'All durations',
-    valueOf: ({ duration }: RecordedRequest) => durations[duration < 100 ? 0 : duration < 1000 ? 1 : 2],
+    valueOf: rangeOf,
   },
 }
 type Name = keyof typeof filters

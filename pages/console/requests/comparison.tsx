@@ -4,12 +4,21 @@ import { addressOf } from '../location.ts'
 import { findRequest, nameOf, useRecording } from './recording.ts'
 import { phasesOf } from './waterfall.tsx'
 
-/** The request that was run again last, by the operation of its first call. */
+/** The request whose input the form of an operation has. */
+const filledFrom = new Map<string, RecordedRequest>()
+
+/** The request that was run again, by the id of the new request. */
 const originals = new Map<string, RecordedRequest>()
 
-export function setOriginal(request: RecordedRequest) {
-  const [call] = request.calls
-  if (call) originals.set(call.operation, request)
+/** Keeps the request from which the form of an operation is filled. */
+export function setOriginal(operation: string, request: RecordedRequest) {
+  filledFrom.set(operation, request)
+}
+
+/** Keeps that a request was made with the form of an operation. */
+export function keepRun(operation: string, id: string | undefined) {
+  const original = filledFrom.get(operation)
+  if (original && id) originals.set(id, original)
 }
 
 const timesOf = (request: RecordedRequest) =>
@@ -23,8 +32,8 @@ const timesOf = (request: RecordedRequest) =>
 export function Comparison({ id }: { id: string }) {
   const { requests } = useRecording()
   const request = findRequest(requests, id)
-  const original = originals.get(request?.calls[0]?.operation ?? '')
-  if (!request || !original || request.time <= original.time) return null
+  const original = originals.get(id)
+  if (!request || !original) return null
   const [before, after] = [timesOf(original), timesOf(request)]
   return (
     <>

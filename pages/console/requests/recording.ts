@@ -96,6 +96,9 @@ export const callerOf = ({ person, protocol, calls }: RecordedRequest) =>
   // Only a call of a procedure determines the person.
   person ?? (protocol === 'job' || calls.length === 0 ? 'none' : 'signed out')
 
+/** Returns how long the service needed. A stream lasts until its reader leaves. */
+export const durationOf = ({ isStream, duration }: RecordedRequest) => (isStream ? undefined : duration)
+
 /** Whether the request is for a file of a page, such as a script or a font. */
 export const isFile = ({ path, calls }: RecordedRequest) =>
   calls.length === 0 && !path.startsWith('/api/') && /\.\w+$/.test(path)

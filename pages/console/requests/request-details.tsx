@@ -7,16 +7,24 @@ import { addressOf } from '../location.ts'
 import { Status } from '../status.tsx'
 import { Comparison } from './comparison.tsx'
 import { Failure } from './failure.tsx'
-import { callerOf, nameOf } from './recording.ts'
+import { callerOf } from './recording.ts'
+import { stepOf } from './request-table.tsx'
 import { RunAgain } from './run-again.tsx'
 import { Statements } from './statements.tsx'
 import { toLogLine } from './log-line.ts'
 import { Waterfall } from './waterfall.tsx'
 
-/** The details of a request. The heading receives the focus. */
-export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {
+interface Props {
+  request: RecordedRequest
+  /** Shows the next request of the table for 1, and the previous one for -1. */
+  onMove: (step: number) => void
+  onClose: () => void
+}
+
+/** The details of a request. The heading receives the focus, and with the focus there, arrows move to other requests. */
+export function RequestDetails({ request, onMove, onClose }: Props) {
   const { id, method, path, operation, calls, status, outcome, time } = request
-  const { app, protocol, duration } = request
+  const { app, protocol, duration, isStream } = request
   const isJob = protocol === 'job'
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -26,8 +34,12 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
     <section
       className="details"
       aria-label="Request"
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') onClose()
+      onKeyDown={(event) => {
+        const step = stepOf(event)
+        if (event.key === 'Escape') onClose()
+        if (step === undefined || event.target !== heading.current) return
+        event.preventDefault()
+        onMove(step)
       }}
     >
       <div className="row head">
@@ -58,7 +70,7 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       <dl className="facts">
         <dt>Status</dt>
         <dd>
-          <Status status={status} outcome={outcome} />
+          <Status status={status} outcome={outcome} isStream={isStream} />
         </dd>
         <dt>{isJob ? 'Job id' : 'Request id'}</dt>
         <dd className="row">
@@ -75,7 +87,7 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       </dl>
       <RunAgain request={request} />
       <Waterfall request={request} />
-      <Comparison id={nameOf(request)} />
+      <Comparison id={id} />
       {calls.map((call, index) => (
         <Call key={`${id} ${index}`} call={call} />
       ))}

@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../../engine/console/requests/requests-
 import { formatDuration, formatTime } from '../format.ts'
 import { SortableHeader } from '../sortable-header.tsx'
 import { Status } from '../status.tsx'
-import { callerOf } from './recording.ts'
+import { callerOf, durationOf } from './recording.ts'
 import { Bar } from './waterfall.tsx'
 
 interface Props {
@@ -18,10 +18,7 @@ interface Props {
 
 /** The table of requests. CSS hides the columns `wide` on narrow screens, and `extra` beside the details. */
 export function RequestTable({ requests, selected, isByDuration, onSort, onSelect }: Props) {
-  // A stream lasts until its client leaves.
-  const slowest = Math.max(
-    ...requests.map(({ operation, duration }) => (operation === 'live.watch' ? 0 : duration)),
-  )
+  const slowest = Math.max(...requests.map((request) => durationOf(request) ?? 0))
   return (
     <div className="scroll card" tabIndex={0} role="group" aria-label="Requests" onKeyDown={moveBetweenRows}>
       <table>
@@ -73,9 +70,12 @@ export function RequestTable({ requests, selected, isByDuration, onSort, onSelec
   )
 }
 
+/** Returns the step of an arrow between the rows. Undefined for other keys. */
+export const stepOf = ({ key }: KeyboardEvent): number | undefined => ({ ArrowDown: 1, ArrowUp: -1 })[key]
+
 /** Moves the focus to the request above or below. */
 function moveBetweenRows(event: KeyboardEvent<HTMLElement>) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const step = stepOf(event)
   if (step === undefined) return
   const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('tbody button')]
   const index = buttons.findIndex((button) => button === document.activeElement)
@@ -97,7 +97,7 @@ interface RowProps extends Pick<Props, 'onSelect'> {
 }
 
 function Row({ request, slowest, isSelected, onSelect }: RowProps) {
-  const { time, status, outcome, person, app, protocol } = request
+  const { time, status, outcome, isStream, person, app, protocol } = request
   const { duration, databaseTime, statementCount } = request
   return (
     <tr className={isSelected ? 'selected' : undefined}>
@@ -118,6 +118,7 @@ function Row({ request, slowest, isSelected, onSelect }: RowProps) {
         <Status
           status={status}
           outcome={outcome}
+          isStream={isStream}
           text={request.calls.find(({ error }) => error)?.error?.code}
         />
       </td>
@@ -128,7 +129,7 @@ function Row({ request, slowest, isSelected, onSelect }: RowProps) {
       <td className="wide extra">{protocol}</td>
       <td className="number">
         {formatDuration(duration)}
-        <Bar spans={[{ start: 0, duration }]} total={slowest} />
+        <Bar spans={[{ start: 0, duration: durationOf(request) ?? 0 }]} total={slowest} />
       </td>
       <td className="wide number">
         {statementCount === 0 ? (

@@ -4,12 +4,12 @@ import type { RecordedError, RecordedRequest } from '../../../engine/console/req
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { Choices, isChosen, nothingChosen } from './choices.tsx'
-import { clearRequests, findRequest, isFile, nameOf, useRecording } from './recording.ts'
+import { clearRequests, durationOf, findRequest, isFile, nameOf, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
 
-const isError = ({ status, outcome }: RecordedRequest) =>
-  outcome ? outcome !== 'completed' : status === null || status >= 400
+const isError = ({ status, outcome, isStream }: RecordedRequest) =>
+  outcome ? outcome !== 'completed' : status === null ? !isStream : status >= 400
 
 /** Returns what an error and its causes say. */
 const textsOf = (error: RecordedError | null | undefined): string[] =>
@@ -45,8 +45,11 @@ export function Requests({ id }: { id: string }) {
     (request) =>
       (!onlyErrors || isError(request)) && matches(request, filter.trim()) && isChosen(request, choice),
   )
-  if (isByDuration) shown.sort((a, b) => b.duration - a.duration)
+  if (isByDuration) shown.sort((a, b) => (durationOf(b) ?? 0) - (durationOf(a) ?? 0))
   const missed = paused ? requests.filter((request) => !paused.includes(request)).length : 0
+  const select = (request: RecordedRequest) => {
+    location.hash = addressOf('requests', nameOf(request))
+  }
   const close = () => {
     location.hash = addressOf('requests')
     opener.current?.focus()
@@ -106,13 +109,22 @@ export function Requests({ id }: { id: string }) {
             onSort={setByDuration}
             onSelect={(request, button) => {
               opener.current = button
-              location.hash = addressOf('requests', nameOf(request))
+              select(request)
             }}
           />
         ) : (
           <section className="empty">{listed.length > 0 ? <NothingFound /> : <NothingRecorded />}</section>
         )}
-        {selected && <RequestDetails request={selected} onClose={close} />}
+        {selected && (
+          <RequestDetails
+            request={selected}
+            onMove={(step) => {
+              const next = shown[shown.indexOf(selected) + step]
+              if (next && shown.includes(selected)) select(next)
+            }}
+            onClose={close}
+          />
+        )}
       </div>
     </>
   )

@@ -28,7 +28,7 @@ export function RunAgain({ request }: { request: RecordedRequest }) {
   const fill = (replaces: boolean) => {
     if (!fillDraft(procedure, call.input, replaces)) return false
     chooseCaller(procedure, callerOf(request, overview.people))
-    setOriginal(request)
+    setOriginal(procedure.operation, request)
     return true
   }
   return (

@@ -75,17 +75,15 @@ function StatementPlan({ id, name }: { id: string; name: string }) {
   }
   return (
     <>
-      {!data && (
-        <button
-          type="button"
-          className="secondary small"
-          aria-label={`Explain ${name}`}
-          aria-busy={isPending}
-          onClick={run}
-        >
-          Explain
-        </button>
-      )}
+      <button
+        type="button"
+        className="secondary small"
+        aria-label={`Explain ${name}`}
+        aria-busy={isPending}
+        onClick={run}
+      >
+        Explain
+      </button>
       <Problem error={error} onRetry={run} />
       <div role="status">
         {data?.reason && <p className="muted">PostgreSQL has no plan: {data.reason}</p>}

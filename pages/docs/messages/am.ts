@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'ይህ አገልግሎት {operation} የሚባል ሂደት የለውም።',
   access: 'መዳረሻ',
   anybody: 'ማንኛውም ሰው',
+  anybodyForPublicTopics: 'ለይፋዊ ርዕሶች ማንኛውም ሰው፣ ለሌሎቹ የገቡ ጠሪዎች',
   signedInCallers: 'የገቡ ጠሪዎች',
   administrators: 'አስተዳዳሪዎች',
   accessTokens: 'ማስመሰያዎች',

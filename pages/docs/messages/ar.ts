@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'لا يوجد في هذه الخدمة الإجراء {operation}.',
   access: 'الوصول',
   anybody: 'الجميع',
+  anybodyForPublicTopics: 'الجميع للموضوعات العامة، والمستخدمون المسجّلون لغيرها',
   signedInCallers: 'المستخدمون المسجّلون',
   administrators: 'المسؤولون',
   accessTokens: 'الرموز',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'Dieser Dienst hat keine Prozedur {operation}.',
   access: 'Zugriff',
   anybody: 'Alle',
+  anybodyForPublicTopics: 'Alle für öffentliche Themen, angemeldete Aufrufer für die anderen',
   signedInCallers: 'Angemeldete Aufrufer',
   administrators: 'Administratoren',
   accessTokens: 'Zugriffsschlüssel',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'Este servicio no tiene el procedimiento {operation}.',
   access: 'Acceso',
   anybody: 'Cualquiera',
+  anybodyForPublicTopics: 'Cualquiera para los temas públicos; usuarios con sesión iniciada para los demás',
   signedInCallers: 'Usuarios con sesión iniciada',
   administrators: 'Administradores',
   accessTokens: 'Credenciales',

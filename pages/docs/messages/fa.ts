@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'این سرویس رویهٔ {operation} را ندارد.',
   access: 'دسترسی',
   anybody: 'همه',
+  anybodyForPublicTopics: 'همه برای موضوع‌های عمومی، فراخوانندگان واردشده برای بقیه',
   signedInCallers: 'فراخوانندگان واردشده',
   administrators: 'مدیران',
   accessTokens: 'توکن‌ها',

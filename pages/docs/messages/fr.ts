@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'Ce service n’a pas de procédure {operation}.',
   access: 'Accès',
   anybody: 'Tout le monde',
+  anybodyForPublicTopics: 'Tout le monde pour les sujets publics, appelants connectés pour les autres',
   signedInCallers: 'Appelants connectés',
   administrators: 'Administrateurs',
   accessTokens: 'Jetons',

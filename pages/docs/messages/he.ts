@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'לשירות הזה אין פרוצדורה {operation}.',
   access: 'גישה',
   anybody: 'כולם',
+  anybodyForPublicTopics: 'כולם לנושאים ציבוריים, קוראים מחוברים לאחרים',
   signedInCallers: 'קוראים מחוברים',
   administrators: 'מנהלים',
   accessTokens: 'אסימונים',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'इस सेवा में {operation} प्रक्रिया नहीं है।',
   access: 'पहुँच',
   anybody: 'कोई भी',
+  anybodyForPublicTopics: 'सार्वजनिक विषयों के लिए कोई भी, दूसरों के लिए साइन इन किए हुए उपयोगकर्ता',
   signedInCallers: 'साइन इन किए हुए उपयोगकर्ता',
   administrators: 'व्यवस्थापक',
   accessTokens: 'टोकन',

@@ -8,6 +8,8 @@ export const texts: Texts = {
   unknownProcedure: 'Questo servizio non ha la procedura {operation}.',
   access: 'Accesso',
   anybody: 'Chiunque',
+  anybodyForPublicTopics:
+    'Chiunque per gli argomenti pubblici, utenti che hanno effettuato l’accesso per gli altri',
   signedInCallers: 'Utenti che hanno effettuato l’accesso',
   administrators: 'Amministratori',
   accessTokens: 'Credenziali',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'このサービスにプロシージャ {operation} はありません。',
   access: 'アクセス',
   anybody: '誰でも',
+  anybodyForPublicTopics: '公開トピックは誰でも、その他はサインインした呼び出し元',
   signedInCallers: 'サインインした呼び出し元',
   administrators: '管理者',
   accessTokens: 'トークン',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: '이 서비스에는 {operation} 프로시저가 없습니다.',
   access: '접근',
   anybody: '누구나',
+  anybodyForPublicTopics: '공개 주제는 누구나, 그 외는 로그인한 호출자',
   signedInCallers: '로그인한 호출자',
   administrators: '관리자',
   accessTokens: '토큰',

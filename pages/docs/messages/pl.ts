@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'Ta usługa nie ma procedury {operation}.',
   access: 'Dostęp',
   anybody: 'Każdy',
+  anybodyForPublicTopics: 'Każdy dla tematów publicznych, zalogowani dla pozostałych',
   signedInCallers: 'Zalogowani',
   administrators: 'Administratorzy',
   accessTokens: 'Tokeny',

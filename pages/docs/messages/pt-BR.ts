@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'Este serviço não tem o procedimento {operation}.',
   access: 'Acesso',
   anybody: 'Qualquer pessoa',
+  anybodyForPublicTopics: 'Qualquer pessoa para tópicos públicos, usuários conectados para os demais',
   signedInCallers: 'Usuários conectados',
   administrators: 'Administradores',
   accessTokens: 'Credenciais',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'В этом сервисе нет процедуры {operation}.',
   access: 'Доступ',
   anybody: 'Все',
+  anybodyForPublicTopics: 'Все — для открытых тем, вошедшие пользователи — для остальных',
   signedInCallers: 'Вошедшие пользователи',
   administrators: 'Администраторы',
   accessTokens: 'Токены',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'บริการนี้ไม่มีโพรซีเยอร์ {operation}',
   access: 'การเข้าถึง',
   anybody: 'ทุกคน',
+  anybodyForPublicTopics: 'ทุกคนสำหรับหัวข้อสาธารณะ ผู้เรียกที่ลงชื่อเข้าใช้สำหรับหัวข้ออื่น',
   signedInCallers: 'ผู้เรียกที่ลงชื่อเข้าใช้',
   administrators: 'ผู้ดูแลระบบ',
   accessTokens: 'โทเค็น',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'Bu hizmette {operation} yordamı yok.',
   access: 'Erişim',
   anybody: 'Herkes',
+  anybodyForPublicTopics: 'Herkese açık konular için herkes, diğerleri için oturum açmış çağıranlar',
   signedInCallers: 'Oturum açmış çağıranlar',
   administrators: 'Yöneticiler',
   accessTokens: 'Belirteçler',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: 'У цьому сервісі немає процедури {operation}.',
   access: 'Доступ',
   anybody: 'Усі',
+  anybodyForPublicTopics: 'Усі — для відкритих тем, користувачі, що увійшли, — для решти',
   signedInCallers: 'Користувачі, що увійшли',
   administrators: 'Адміністратори',
   accessTokens: 'Токени',

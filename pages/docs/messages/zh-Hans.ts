@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: '此服务没有过程 {operation}。',
   access: '访问',
   anybody: '任何人',
+  anybodyForPublicTopics: '公开主题任何人均可，其他主题仅限已登录的调用者',
   signedInCallers: '已登录的调用者',
   administrators: '管理员',
   accessTokens: '令牌',

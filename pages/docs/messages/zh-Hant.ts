@@ -8,6 +8,7 @@ export const texts: Texts = {
   unknownProcedure: '此服務沒有程序 {operation}。',
   access: '存取',
   anybody: '任何人',
+  anybodyForPublicTopics: '公開主題任何人皆可，其他主題僅限已登入的呼叫者',
   signedInCallers: '已登入的呼叫者',
   administrators: '管理員',
   accessTokens: '權杖',
