@@ -1,6 +1,6 @@
 /**
- * A path with segments of unreserved characters (RFC 3986, section 2.3), or with parameters. The server decodes these
- * characters before it finds a path.
+ * A path with segments of unreserved characters (RFC 3986, section 2.3), or with parameters. No segment is `.` or `..`, which clients
+ * remove.
  */
 export const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w.~-]+|\{[a-z]\w*\}))+$/i
 
@@ -36,19 +36,18 @@ export const isSamePlace = (one: string, other: string) => withoutNames(one) ===
 export function hidesPath(path: string, other: string) {
   const [own, others] = [segmentsOf(path), segmentsOf(other)]
   /** The segments of both paths at the same position. */
-  const pairs = own.map((segment, index) => [segment, others[index] ?? ''] as const)
+  const pairs = own.map((mine, index) => [mine, others[index] ?? ''] as const)
   const overlaps =
     own.length === others.length &&
     pairs.every(
-      ([segment, beside]) =>
-        segment === beside || isParameter(beside) || (isParameter(segment) && beside !== ''),
+      ([mine, theirs]) => mine === theirs || isParameter(theirs) || (isParameter(mine) && theirs !== ''),
     )
   const isMoreSpecific =
-    pairs.every(([segment, beside]) => !isParameter(segment) || isParameter(beside)) &&
-    pairs.some(([segment, beside]) => !isParameter(segment) && isParameter(beside))
+    pairs.every(([mine, theirs]) => !isParameter(mine) || isParameter(theirs)) &&
+    pairs.some(([mine, theirs]) => !isParameter(mine) && isParameter(theirs))
   return overlaps && !isMoreSpecific
 }
 
-/** Returns whether a path would take requests for another path, or for a path below it. */
+/** Returns whether a path, or its beginning with as many segments as another path, would take requests for the other path. */
 export const isWithin = (path: string, other: string) =>
   hidesPath(path.split('/').slice(0, other.split('/').length).join('/'), other)

@@ -27,7 +27,7 @@ export interface OidcProvider extends ProviderClient {
 }
 
 /**
- * The providers by which people can sign in, beside the code. The options are options of better-auth.
+ * The providers by which people can sign in, beside the code by e-mail. The options are options of better-auth.
  *
  * @example
  * const { GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = process.env

@@ -59,9 +59,6 @@ export interface CheckedVersion<Id = never> {
 export interface GuardedResource {
   items?: Items
   /** The rows that are the items of the resource. */
-  rows?: Pick<Rows, 'table' | 'key' | 'visibility'> & {
-    /** What happens to the rows of an account that is deleted. */
-    leaving?: Rows['leaving']
-  }
+  rows?: Pick<Rows, 'table' | 'key' | 'visibility'> & Partial<Pick<Rows, 'leaving'>>
   watch?: { topic: Topic }
 }

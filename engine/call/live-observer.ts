@@ -7,8 +7,8 @@ export interface ObservedState {
   readonly of?: LiveUpdate['of'] | undefined
   /** Whether the procedure that reads the state declares secrets in its output. */
   readonly hasSecrets: boolean
-  /** Whether the state is read after a change with this key. */
-  isReadAfter: (key: string) => boolean
+  /** Whether the state is read again after an announcement with this key. */
+  isAffectedBy: (key: string) => boolean
 }
 
 /** An open stream. */

@@ -6,8 +6,8 @@ import type { Topic } from 'tallystick-contract'
 import type { Caller, Reply } from './caller.ts'
 
 /**
- * Whose states of a topic a change may affect: see `Announce`. The state of a topic is what one caller may read of the topic, for a topic
- * with `of` within one parent.
+ * Whose states of a topic a change may affect. A state is what one caller may read of the topic. If the topic has `of`, a state is what one
+ * caller may read within one parent.
  */
 export type Recipient =
   /** The id of an account: its own states, and states of others that show its data (`listOtherOwners` of a resource). */

@@ -70,7 +70,8 @@ async function printLine(line: string) {
 /** Returns whether there is no access token, because the person has signed out or the service refuses a new token. */
 function isTokenUnavailable(error: unknown) {
   if (!(error instanceof Error) || error instanceof ORPCError) return false
-  // The library for OAuth adds the status of a refusal, and a code to errors of the network.
+  // The OAuth library adds the status of a refusal.
   if ('status' in error) return Number(error.status) < 500
+  // By its name: sign-in.ts loads the OAuth library, which a public topic does not need.
   return error.name === 'NotSignedIn'
 }

@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto'
 import { POLICY } from '../http/endpoints/files.ts'
 
 /**
- * Goes on to the console if this browser has opened it before, so that other pages can link to its origin. Only pages/console/ and
- * this page can read the storage; the folder is useless without the cookie.
+ * Goes on to the console if this browser has opened it before, so that other pages can link to its origin. Only pages of this origin can
+ * read the storage; the folder is useless without the cookie.
  */
-const OPEN = `const folder = localStorage.getItem('folder')
+const OPEN_SCRIPT = `const folder = localStorage.getItem('folder')
 if (folder && location.pathname === '/') location.replace(folder)`
 
 export const CLOSED_POLICY = POLICY.replace(
   "script-src 'self'",
-  `script-src 'sha256-${createHash('sha256').update(OPEN).digest('base64')}'`,
+  `script-src 'sha256-${createHash('sha256').update(OPEN_SCRIPT).digest('base64')}'`,
 )
 
 /** The answer without a cookie. Without styles, because the files of the console need the cookie. */
@@ -21,7 +21,7 @@ export const closedPage = (origin: string) => `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>The console is closed</title>
-<script>${OPEN}</script>
+<script>${OPEN_SCRIPT}</script>
 <h1>The console is closed in this browser</h1>
 <p>The service prints the address of the console on its terminal. Open the newest address, which looks like this:</p>
 <pre>${origin}/?key=…</pre>

@@ -39,7 +39,7 @@ const Queue = z.object({
   name: z.string(),
   /** The most attempts of a job. Null for the queue of e-mails. */
   attempts: z.number().nullable(),
-  /** Null without a schedule. `nextRun`: milliseconds since 1970, or null after the last time. */
+  /** Null without a schedule. `nextRun`: milliseconds since 1970, or null if no time follows. */
   schedule: z.object({ cron: z.string(), timeZone: z.string(), nextRun: z.number().nullable() }).nullable(),
 })
 export type Queue = z.infer<typeof Queue>
@@ -58,7 +58,7 @@ const JobId = z.object({ id: z.uuid() })
 
 const procedure = oc.errors({ NOT_FOUND: {}, CONFLICT: {} })
 
-/** NOT_FOUND if the application declares neither jobs nor e-mails. */
+/** NOT_FOUND if the application declares neither jobs nor e-mails, or if the job has been removed. */
 export const jobsContract = {
   list: procedure.input(JobsRequest).output(JobList),
   get: procedure.input(JobId).output(JobDetails),

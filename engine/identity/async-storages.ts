@@ -3,15 +3,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 const storages = new Set<Pick<AsyncLocalStorage<unknown>, 'disable'>>()
 let running = 0
 
-/** Adds storages of a library, so that `disableStoragesAfter` disables them. */
-export const addStorages = (...added: Pick<AsyncLocalStorage<unknown>, 'disable'>[]) => {
+/** Adds storages of a library, which `disableStoragesAfter` then disables while no call runs. */
+export const disableWhenIdle = (...added: Pick<AsyncLocalStorage<unknown>, 'disable'>[]) => {
   for (const storage of added) storages.add(storage)
 }
 
 /** Creates a storage. Each `run` must be part of a call of `disableStoragesAfter`. */
 export function createStorage<Store>() {
   const storage = new AsyncLocalStorage<Store>()
-  addStorages(storage)
+  disableWhenIdle(storage)
   return storage
 }
 

@@ -171,8 +171,8 @@ async function fetchDocument(url: string, production: boolean) {
       })
         .on('response', resolve)
         .on('error', reject)
-        // Without an answer and without an error, if the server switches to another protocol (101). A promise that never settles would
-        // occupy one of MAX_FETCHES.
+        // If the server switches to another protocol (101), the request emits only `close`. A promise that never settles would occupy one
+        // of MAX_FETCHES.
         .on('close', () => {
           reject(new Error('The server closed the connection'))
         })

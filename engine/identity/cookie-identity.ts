@@ -6,7 +6,7 @@ import {
 import { LRUCache } from 'lru-cache'
 
 import type { Identity } from '../call/context.ts'
-import { addStorages } from './async-storages.ts'
+import { disableWhenIdle } from './async-storages.ts'
 import type { Auth } from './better-auth.ts'
 import { createCookieReader } from './cookies.ts'
 import { rethrowOutages } from './outage-detection.ts'
@@ -21,7 +21,7 @@ const MAX_VERIFIED_COOKIES = 4_000_000
  */
 export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
   const context = await auth.$context
-  addStorages(
+  disableWhenIdle(
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- no other function returns this storage
     await getCurrentAuthContextAsyncLocalStorage(),
     await getRequestStateAsyncLocalStorage(),
@@ -46,7 +46,8 @@ export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, '
     },
 
     async renew(cookie, expiresAt) {
-      if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return []
+      const renewableAt = expiresAt.getTime() - (expiresIn - updateAge) * 1000
+      if (Date.now() < renewableAt) return []
       const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
       const { headers } = await rethrowOutages(() => auth.api.getSession(request))
       return headers.getSetCookie()

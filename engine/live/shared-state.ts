@@ -80,7 +80,7 @@ class SharedState implements ObservedState {
     return this.#source.contract.meta.secrets === true
   }
 
-  isReadAfter = (key: string) => this.#subscriptions.has(key)
+  isAffectedBy = (key: string) => this.#subscriptions.has(key)
 
   /**
    * Reads the state. The read begins after the call, or joins a read that has not begun yet. Does not wait for later

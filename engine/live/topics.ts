@@ -69,17 +69,17 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
   const readers = findReaders(resources)
 
   /** `input` and `given`: the input of the topic after and before its validation. */
-  const sourceOf = (name: string, input: unknown, given: unknown, call: WatchCall): Source => {
+  const sourceOf = (topicName: string, input: unknown, given: unknown, call: WatchCall): Source => {
     const { caller, isDatastar } = call
-    const reader = readers.get(name)
-    if (!reader) throw new Error(`No procedure reads the topic ${name}`)
+    const reader = readers.get(topicName)
+    if (!reader) throw new Error(`No procedure reads the topic ${topicName}`)
     const { topic } = reader
     const procedure = isDatastar ? reader.readForDatastar : reader.read
     const isView = procedure !== reader.read
     const contract = procedure['~orpc']
     const { of, parent } = parentOf(topic, input)
     const common = {
-      topic: name,
+      topic: topicName,
       of,
       name: nameOfState(topic, parent),
       isPrivate: topic.access !== 'public',
@@ -87,7 +87,7 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
     }
     if (!common.isPrivate) {
       const read = readWith(procedure, reader.path, () => contextFor(undefined))
-      return { ...common, id: JSON.stringify([name, isView]), account: '', key: name, read }
+      return { ...common, id: JSON.stringify([topicName, isView]), account: '', key: topicName, read }
     }
     if (!caller) throw new ORPCError('UNAUTHORIZED')
     const { user } = caller
@@ -116,9 +116,11 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
   }
 
   return (call: WatchCall) =>
-    call.topics.flatMap((name) => {
-      const given = listOf(call.given[name])
-      return listOf(call.input[name]).map((input, index) => sourceOf(name, input, given[index], call))
+    call.topics.flatMap((topicName) => {
+      const given = listOf(call.given[topicName])
+      return listOf(call.input[topicName]).map((input, index) =>
+        sourceOf(topicName, input, given[index], call),
+      )
     })
 }
 

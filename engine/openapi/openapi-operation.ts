@@ -65,7 +65,7 @@ export function completeOperation(
 /** The types of items that contain no comma. */
 const PLAIN = ['number', 'integer', 'boolean']
 
-/** Returns whether commas separate the items of a list, as `hasPlainItems` (engine/values/leaves.ts) decodes the list. */
+/** Returns whether commas separate the items of a list, as `hasNoComma` (engine/values/leaves.ts) decodes the list. */
 function hasCommas(items: OpenAPI.SchemaObject) {
   const texts: unknown[] | undefined = items.enum ?? ('const' in items ? [items.const] : undefined)
   if (texts) return texts.every((value) => !String(value).includes(','))

@@ -3,7 +3,7 @@ import { getDynamicParams } from '@orpc/openapi-client/standard'
 import { isObject } from '@orpc/shared'
 import { z } from 'zod'
 
-import { type Decode, hasPlainItems, leafDecoder } from './leaves.ts'
+import { type Decode, hasNoComma, leafDecoder } from './leaves.ts'
 import { definitionOf, isPreprocessed, isZod, partsOf, type Schema, typesOf } from './schema.ts'
 
 // Decodes inputs by their schemas. The text of a path or query becomes the number, boolean, list and so on of the schema. In
@@ -185,7 +185,7 @@ const listToObject = (value: unknown) =>
  * item.
  */
 function listDecoder(decodeItem: Decode | undefined, { isText }: Place, item: Schema): Decode {
-  const hasCommas = isText && hasPlainItems(item)
+  const hasCommas = isText && hasNoComma(item)
   return (value) => {
     const list = isText && typeof value === 'string' ? (hasCommas ? value.split(',') : [value]) : value
     return Array.isArray(list) ? list.map((raw: unknown) => apply(decodeItem, raw)) : value

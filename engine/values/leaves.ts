@@ -52,16 +52,17 @@ function literalDecoder(values: readonly unknown[], isText: boolean): Decode | u
 }
 
 /**
- * Returns whether the texts of a schema contain no comma, so that a query can separate items by commas. Otherwise, a query
+ * Returns whether the texts of an item contain no comma, so that a query can separate the items by commas. Otherwise, a query
  * repeats the parameter.
  */
-export function hasPlainItems(schema: Schema): boolean {
-  const def = definitionOf(schema)
+export function hasNoComma(item: Schema): boolean {
+  const def = definitionOf(item)
   if (def.type === 'enum') return Object.values(def.entries).every(isPlain)
   if (def.type === 'literal') return def.values.every(isPlain)
   if (['number', 'int', 'boolean', 'bigint', 'date'].includes(def.type)) return true
-  const parts = partsOf(schema, 'input').filter(({ name }) => name === undefined)
-  return parts.length > 0 && parts.every((part) => hasPlainItems(part.schema))
+  // Of a union, for example. The parts of an object have names.
+  const alternatives = partsOf(item, 'input').filter(({ name }) => name === undefined)
+  return alternatives.length > 0 && alternatives.every(({ schema }) => hasNoComma(schema))
 }
 
 const isPlain = (value: unknown) => !String(value).includes(',')

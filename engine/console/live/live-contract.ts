@@ -12,8 +12,9 @@ const Announcement = z.object({
   topic: z.string(),
   /** Empty for a public topic. An announcement of another process has only recipients of the kind `person`. */
   recipients: z.array(z.object({ kind: z.enum(['person', 'address', 'parent']), value: z.string() })),
-  /** The operation and the request, or the job. Null outside of a recorded request. */
+  /** The operation, or the job. Null outside of a recorded request. */
   operation: z.string().nullable(),
+  /** The id of the request, or of the job. */
   request: z.string().nullable(),
   /** Null for a request or a job of this process. Otherwise another process, a command for operators, or a trigger of the database. */
   sender: z.enum(['process', 'operator', 'database']).nullable(),
@@ -36,7 +37,7 @@ const StateRead = z.object({
   outcome: z.enum(['changed', 'equal', 'refused', 'failed']),
   /** In milliseconds. */
   duration: z.number(),
-  /** The numbers of the announcements that the read follows. Without one, a stream was opened, or 30 s have passed. */
+  /** The numbers of the announcements that the read follows. Without one, a stream was opened, or the read is one of those every 30 s. */
   announcements: z.array(z.number()),
   streams: z.array(z.string()),
 })
@@ -113,7 +114,7 @@ export const liveContractOf = <Caller extends z.ZodType>(caller: Caller) => ({
   topics: oc.output(z.array(Topic)),
   /** The open streams of this process, the newest first, at most 200. */
   streams: oc.output(z.array(LiveStream)),
-  /** Opens `live.watch` over REST. The stream ends with `close`, or when the last watcher leaves. */
+  /** Opens `live.watch` over REST. The stream ends with `close`, or when no page shows the console any more. */
   open: oc
     .errors({ BAD_REQUEST: {} })
     .input(z.object({ input: z.unknown().optional(), caller }))

@@ -53,7 +53,7 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
   ) => {
     const number = ++lastNumber
     const ofTopic = watching(topic)
-    const isRead = (state: ObservedState) => state.topic === topic && keys.some(state.isReadAfter)
+    const isRead = (state: ObservedState) => state.topic === topic && keys.some(state.isAffectedBy)
     const states = new Set(ofTopic.flatMap(statesOf).filter(isRead))
     for (const state of states)
       announced.set(state, [...(announced.get(state) ?? []), number].slice(-MAX_NAMED))

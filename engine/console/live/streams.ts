@@ -12,30 +12,30 @@ interface Parts {
   app: Pick<App, 'contract'>
   credentials: Credentials
   /** Returns the recorded stream of a request. */
-  findStream: (request: string) => string | undefined
+  findStream: (requestId: string) => string | undefined
 }
 
 /**
- * Opens `live.watch` over REST as a person. The recorder shows the events, as of all streams, so the events are not read here. The
+ * Opens `live.watch` over REST as a person. The recorder shows the events, as of all streams, so the events are discarded here. The
  * console does not keep a request of the page open, because a browser opens only six connections for an origin.
  */
 export function createStreams({ app, credentials, findStream }: Parts) {
-  const open = new Map<string, AbortController>()
+  const controllers = new Map<string, AbortController>()
 
   const close = (id: string) => {
-    open.get(id)?.abort()
-    open.delete(id)
+    controllers.get(id)?.abort()
+    controllers.delete(id)
   }
 
   return {
     async open(input: unknown, caller: CallerChoice) {
       const controller = new AbortController()
-      let request = ''
+      let requestId = ''
       const client: unknown = createRestClient(app.contract, credentials.origin, {
         headers: await credentials.headersOf(caller),
         fetch: async (url, init) => {
           const response = await fetch(url, init)
-          request = response.headers.get('x-request-id') ?? ''
+          requestId = response.headers.get('x-request-id') ?? ''
           return response
         },
       })
@@ -47,21 +47,21 @@ export function createStreams({ app, credentials, findStream }: Parts) {
           message: error instanceof Error ? error.message : String(error),
         })
       })
-      const id = findStream(request)
+      const id = findStream(requestId)
       if (id === undefined) {
         controller.abort()
         throw new ORPCError('BAD_REQUEST', { message: 'The stream has ended' })
       }
-      open.set(id, controller)
-      const [oldest = ''] = open.keys()
-      if (open.size > MAX_STREAMS) close(oldest)
-      void drain(events).finally(() => open.delete(id))
+      controllers.set(id, controller)
+      const [oldest = ''] = controllers.keys()
+      if (controllers.size > MAX_STREAMS) close(oldest)
+      void discard(events).finally(() => controllers.delete(id))
       return id
     },
-    has: (id: string) => open.has(id),
+    has: (id: string) => controllers.has(id),
     close,
     closeAll: () => {
-      for (const id of open.keys()) close(id)
+      for (const id of controllers.keys()) close(id)
     },
   }
 }
@@ -69,7 +69,7 @@ export function createStreams({ app, credentials, findStream }: Parts) {
 type Watch = (input: unknown, options: { signal: AbortSignal }) => Promise<AsyncIterable<unknown>>
 
 /** Reads events until the end of the stream. */
-async function drain(events: AsyncIterable<unknown>) {
+async function discard(events: AsyncIterable<unknown>) {
   try {
     for await (const _ of events);
   } catch {

@@ -8,7 +8,7 @@ export const JOB_SCHEMA = 'tallystick_jobs'
 
 const schema = pgSchema(JOB_SCHEMA)
 
-/** The order of PostgreSQL: a job with a state below `active` waits. */
+/** In the order of the enum in the database: a state before `active` means that the job waits. */
 const state = schema.enum('job_state', ['created', 'retry', 'active', 'completed', 'cancelled', 'failed'])
 
 /** What a job stores: the input as JSON, and the types that JSON lacks. */
@@ -26,7 +26,7 @@ export const jobRows = schema.table('job', {
   id: uuid().notNull(),
   name: text().notNull(),
   data: jsonb().$type<JobData>(),
-  /** The group of the job. pg-boss does not use the column in the queues of the engine. */
+  /** Jobs with the same value share the limit `groupConcurrency`. pg-boss does not use the column in the queues of the engine. */
   group: text('singleton_key'),
   state: state().notNull(),
   retryCount: integer().notNull(),

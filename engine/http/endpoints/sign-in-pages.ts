@@ -61,6 +61,8 @@ export const createSignInActions = (
   },
 })
 
+const StartAnswer = z.object({ url: z.url({ protocol: /^https?$/ }) })
+
 /** Sends a person to a provider, which sends the person back to this page. */
 async function startAtProvider(
   settings: Settings,
@@ -74,11 +76,9 @@ async function startAtProvider(
     const { problem, exceeded } = started
     return { html: emailPage(translator, app, problem), exceeded }
   }
-  const { url } = Started.parse(JSON.parse(started.body))
+  const { url } = StartAnswer.parse(JSON.parse(started.body))
   return { html: providerPage(translator, provider, url), cookies: started.cookies, refresh: url }
 }
-
-const Started = z.object({ url: z.url({ protocol: /^https?$/ }) })
 
 /** Returns the problem that an answer of a provider has added to the address of the page. */
 export const problemOf = (call: Call) => {
@@ -97,8 +97,10 @@ export const showSignedOut = ({ app, translator }: Pick<SignIn, 'app' | 'transla
  * TRUSTED_ORIGINS is ignored, because pages of those origins must not grant access to an app.
  */
 export function isOwnPage({ request: { headers } }: Call, baseUrl: string) {
-  const { origin = baseUrl, 'sec-fetch-site': site = 'none' } = headers
-  return site === 'same-origin' || (site === 'none' && origin === baseUrl)
+  const { origin, 'sec-fetch-site': site } = headers
+  // Browsers send `none` for an address that a person has entered, and older ones send no such header.
+  if (site !== undefined && site !== 'none') return site === 'same-origin'
+  return origin === undefined || origin === baseUrl
 }
 
 /**

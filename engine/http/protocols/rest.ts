@@ -77,7 +77,7 @@ export function createRestFormat(procedures: readonly CompiledProcedure[], resou
       const procedure = alternative && isRequested(call, alternative, resources) ? alternative : found.data
       return { procedure, params: found.params && decodeParams(found.params) }
     },
-    findAt(method, path) {
+    listAt(method, path) {
       const { data } = findRoute(routes, method, path) ?? {}
       return data ? [data, alternatives.get(data) ?? data] : []
     },

@@ -28,7 +28,10 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
       const procedure = findProcedure(method, path)
       return procedure && { procedure }
     },
-    findAt: (method, path) => [findProcedure(method, path) ?? []].flat(),
+    listAt: (method, path) => {
+      const procedure = findProcedure(method, path)
+      return procedure ? [procedure] : []
+    },
     decode: (call) => deserialize(call.method === 'GET' ? bodyOf(call.url()) : call.body),
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
     // The events of a procedure with a stream. `formatEvent` writes an event of `live.watch`: a state is encoded once for all streams.

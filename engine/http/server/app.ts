@@ -74,7 +74,7 @@ export function createApp(services: Services): Server {
   /** The steps when the request is handled. */
   const handled: AsyncStep[] = [
     // The maximum size of the body depends on the procedure.
-    createBodyLimits(procedures, { rest: rest.findAt, rpc: rpc.findAt }),
+    createBodyLimits(procedures, { rest: rest.listAt, rpc: rpc.listAt }),
     // The call of an endpoint, so that its name is in the log if a later step refuses the request.
     endpoints.enter,
     // Invalid targets (400, 404, 414), too many headers (431), other sites (403), and large bodies (413).

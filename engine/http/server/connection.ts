@@ -29,6 +29,7 @@ const streaming = new WeakSet<Socket>()
  * responses behind it, which then emit `close`, so that admission control frees their slots.
  */
 export function acceptPipelined({ socket }: IncomingMessage, response: ServerResponse) {
+  // A response has its socket as soon as all earlier ones are sent.
   if (response.socket) return true
   if (socket.destroyed) return false
   const responses = pipelined.get(socket) ?? new Set()
@@ -98,7 +99,7 @@ export function enqueueRequest(hasBody: boolean, callback: () => void) {
 
 /** Runs a callback when everything that is ready has been handled: answers that are ready together are written together. */
 export function enqueueAnswer(callback: () => void) {
-  if (answers.push(callback) === 1) process.nextTick(run, answers)
+  if (answers.push(callback) === 1) process.nextTick(runAll, answers)
 }
 
 /** Waits until the answers that are ready have been written. */
@@ -107,20 +108,20 @@ export const answersWritten = () => new Promise<void>(enqueueAnswer)
 function handleRequests() {
   recentPeak = Math.max(arrived, recentPeak * DECAY)
   arrived = 0
-  run(requests)
+  runAll(requests)
 }
 
 /** Runs all callbacks. An exception becomes an uncaught exception, and the remaining callbacks run in the next iteration. */
-function run(callbacks: (() => void)[]) {
+function runAll(callbacks: (() => void)[]) {
   try {
     for (let callback = callbacks.shift(); callback; callback = callbacks.shift()) callback()
   } finally {
-    if (callbacks.length > 0) setImmediate(run, callbacks)
+    if (callbacks.length > 0) setImmediate(runAll, callbacks)
   }
 }
 
 /** Size above which an answer is counted, in bytes. */
-const LARGE = 64 * 1024
+const LARGE_ANSWER = 64 * 1024
 /** Maximum size of the unread answers of one person, in bytes. */
 const MAX_PERSON_BYTES = 8 * 1024 * 1024
 /** Maximum size of the unread answers in one network, in bytes. */
@@ -193,7 +194,7 @@ export abstract class MeasuredResponse<
 
   #check() {
     // A response that has closed would be counted forever, because it emits no further `close`.
-    if (!this.destroyed && this.unreadLength > LARGE) this.onLarge()
+    if (!this.destroyed && this.unreadLength > LARGE_ANSWER) this.onLarge()
   }
 }
 
@@ -203,7 +204,7 @@ export abstract class MeasuredResponse<
  */
 export const LINGER = 1000
 
-/** Ends a response, and before discards the rest of the request body, for at most LINGER milliseconds. */
+/** Discards the rest of the request body, for at most LINGER milliseconds, and then ends the response. */
 export function endAfterRequest(response: ServerResponse) {
   const deadline = setTimeout(() => response.end(), LINGER).unref()
   finished(response.req.resume(), () => {

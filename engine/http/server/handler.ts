@@ -32,7 +32,7 @@ export interface Encoded {
 export interface WireFormat {
   find: (call: Call) => Match | undefined
   /** Finds the procedures that can answer a request, before its body is read. */
-  findAt: FindProcedures
+  listAt: FindProcedures
   /** Throws an error if the input cannot be read. */
   decode: (call: Call, match: Match) => Promisable<unknown>
   /** The implementation for Datastar (engine/http/protocols/datastar.ts) may call another procedure, to show its output. */
