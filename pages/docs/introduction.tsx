@@ -6,7 +6,7 @@ import { Marked } from '../console/code/marked.tsx'
 import { ErrorTable } from '../console/procedures/error-table.tsx'
 import { isRecord } from '../console/procedures/schema.ts'
 import { quote, toCurl } from '../console/procedures/snippets.ts'
-import { addressOf, type Section } from './address.ts'
+import { addressOf, INTRODUCTION, type Section } from './address.ts'
 import { sampleOf } from './sample.ts'
 import { useReferenceTexts } from './texts.ts'
 
@@ -33,53 +33,63 @@ const findFirstCall = (procedures: readonly ProcedureDescription[]) =>
       access === 'public' && method === 'GET' && !isStream && !input?.required && mediaType === null,
   )
 
-/** What all procedures have in common. Leaves out what the application does not have. */
-export function Introduction({ document: { info, tags, procedures } }: { document: ReferenceDocument }) {
-  const { t } = useReferenceTexts()
+/** A section of the introduction. */
+interface Topic {
+  id: Section
+  title: string
+  text?: string
+  /** The procedure to read next. */
+  operation?: string | undefined
+  content?: ReactNode
+}
+
+/** Returns what all procedures have in common, in the order of the page, without what the application does not have. */
+function topicsOf(
+  { info, tags, procedures }: ReferenceDocument,
+  t: ReturnType<typeof useReferenceTexts>['t'],
+): Topic[] {
   const origin = info.contact.url
   const find = (name: string) => procedures.find(({ operation }) => operation === name)
   const error = procedures.flatMap(({ errors }) => errors).find(({ isDefined }) => isDefined)
   const list = procedures.find(({ input }) => isRecord(input?.properties) && 'cursor' in input.properties)
   const live = find('live.watch')
   const first = findFirstCall(procedures)
-  return (
-    <>
-      <section>
-        <h2>
-          {info.title} <small className="muted">{info.version}</small>
-        </h2>
-        <p>
-          <Marked text={info.description} />
-        </p>
-      </section>
-      {first && (
-        <Topic id="first-call" title={t('firstCall')} text={t('firstCallText')} operation={first.operation}>
-          <Code
-            text={toCurl({ ...PLAIN, origin, procedure: first })}
-            name={t('firstCall')}
-            language="shell"
-          />
-        </Topic>
-      )}
-      <Topic id="resources" title={t('resources')}>
-        <Resources tags={tags} procedures={procedures} />
-      </Topic>
-      <Topic id="sign-in" title={t('signInTitle')} text={t('signInText')}>
-        <Code text={toSignIn(origin)} name={t('signInTitle')} language="shell" />
-      </Topic>
-      <Topic
-        id="tokens"
-        title={t('tokens')}
-        text={t('tokensText')}
-        operation={find('tokens.create')?.operation}
-      >
-        <Code text={'authorization: Bearer $TOKEN'} name={t('token')} />
-      </Topic>
-      <Topic id="mcp" title="MCP" text={t('agentsText')}>
-        <Code text={`${origin}/mcp`} name="MCP" />
-      </Topic>
-      {error && (
-        <Topic id="errors" title={t('errors')} text={t('errorsText')}>
+  const topics: (Topic | undefined)[] = [
+    first && {
+      id: 'first-call',
+      title: t('firstCall'),
+      text: t('firstCallText'),
+      operation: first.operation,
+      content: (
+        <Code text={toCurl({ ...PLAIN, origin, procedure: first })} name={t('firstCall')} language="shell" />
+      ),
+    },
+    { id: 'resources', title: t('resources'), content: <Resources tags={tags} procedures={procedures} /> },
+    {
+      id: 'sign-in',
+      title: t('signInTitle'),
+      text: t('signInText'),
+      content: <Code text={toSignIn(origin)} name={t('signInTitle')} language="shell" />,
+    },
+    {
+      id: 'tokens',
+      title: t('tokens'),
+      text: t('tokensText'),
+      operation: find('tokens.create')?.operation,
+      content: <Code text={'authorization: Bearer $TOKEN'} name={t('token')} />,
+    },
+    {
+      id: 'mcp',
+      title: 'MCP',
+      text: t('agentsText'),
+      content: <Code text={`${origin}/mcp`} name="MCP" />,
+    },
+    error && {
+      id: 'errors',
+      title: t('errors'),
+      text: t('errorsText'),
+      content: (
+        <>
           <Code text={JSON.stringify(error.example, null, 2)} name={t('errors')} />
           <ErrorTable
             errors={[
@@ -87,25 +97,80 @@ export function Introduction({ document: { info, tags, procedures } }: { documen
               ...findCommonErrors(procedures),
             ]}
           />
-        </Topic>
-      )}
-      {list && (
-        <Topic id="pages" title={t('pages')} text={t('pagesText')} operation={list.operation}>
-          <Code text={`Link: <${origin}${list.path}?limit=50&cursor=…>; rel="next"`} name={t('pages')} />
-        </Topic>
-      )}
-      <Topic id="retries" title={t('retries')} text={t('retriesText')} />
-      {live && (
-        <Topic
-          id="live-updates"
-          title={t('live')}
-          text={t('liveText', { operation: live.operation })}
-          operation={live.operation}
-        >
-          <Code text={`id: …\ndata: ${JSON.stringify(sampleOf(live.output))}`} name={t('event')} />
-        </Topic>
-      )}
+        </>
+      ),
+    },
+    list && {
+      id: 'pages',
+      title: t('pages'),
+      text: t('pagesText'),
+      operation: list.operation,
+      content: (
+        <Code text={`Link: <${origin}${list.path}?limit=50&cursor=…>; rel="next"`} name={t('pages')} />
+      ),
+    },
+    { id: 'retries', title: t('retries'), text: t('retriesText') },
+    live && {
+      id: 'live-updates',
+      title: t('live'),
+      text: t('liveText', { operation: live.operation }),
+      operation: live.operation,
+      content: <Code text={`id: …\ndata: ${JSON.stringify(sampleOf(live.output))}`} name={t('event')} />,
+    },
+  ]
+  return topics.filter((topic) => topic !== undefined)
+}
+
+/** The start of the reference. */
+export function Introduction({ document: content }: { document: ReferenceDocument }) {
+  const { t } = useReferenceTexts()
+  const { title, version, description } = content.info
+  return (
+    <>
+      <section>
+        <h2>
+          {title} <small className="muted">{version}</small>
+        </h2>
+        <p>
+          <Marked text={description} />
+        </p>
+      </section>
+      {topicsOf(content, t).map((topic) => (
+        <TopicSection key={topic.id} topic={topic} />
+      ))}
     </>
+  )
+}
+
+interface LinksProps {
+  document: ReferenceDocument
+  search: string
+  isCurrent: boolean
+  onChoose: () => void
+}
+
+/** The link to the introduction. With a search, links to its sections that contain every word of the search. */
+export function IntroductionLinks({ document: content, search, isCurrent, onChoose }: LinksProps) {
+  const { t } = useReferenceTexts()
+  const words = search.trim().toLowerCase().split(/\s+/)
+  const found = topicsOf(content, t).filter(({ title, text }) =>
+    words.every((word) => `${title} ${text ?? ''}`.toLowerCase().includes(word)),
+  )
+  const links = search.trim() ? found : [{ id: INTRODUCTION, title: t('introduction') }]
+  return (
+    <ul>
+      {links.map(({ id, title }) => (
+        <li key={id}>
+          <a
+            href={addressOf(id)}
+            aria-current={isCurrent && id === INTRODUCTION ? 'true' : undefined}
+            onClick={onChoose}
+          >
+            {title}
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -145,23 +210,14 @@ function findCommonErrors(procedures: readonly ProcedureDescription[]) {
     .sort((a, b) => a.status - b.status)
 }
 
-interface TopicProps {
-  id: Section
-  title: string
-  text?: string
-  /** The procedure to read next. */
-  operation?: string | undefined
-  children?: ReactNode
-}
-
-function Topic({ id, title, text, operation, children }: TopicProps) {
+function TopicSection({ topic: { id, title, text, operation, content } }: { topic: Topic }) {
   return (
     <section id={id}>
       <h3>
         <a href={`#${id}`}>{title}</a>
       </h3>
       {text && <p>{text}</p>}
-      {children}
+      {content}
       {operation && (
         <p>
           <a href={addressOf(operation)}>{operation}</a>

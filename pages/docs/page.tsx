@@ -9,7 +9,7 @@ import { ProcedureTextsContext } from '../console/procedures/texts.ts'
 import { addressOf, INTRODUCTION, useAddress } from './address.ts'
 import { documentQuery } from './document.ts'
 import { Header } from './header.tsx'
-import { Introduction } from './introduction.tsx'
+import { Introduction, IntroductionLinks } from './introduction.tsx'
 import { Procedure } from './procedure.tsx'
 import { WithSignIn } from './sign-in-dialog.tsx'
 import { useReferenceTexts } from './texts.ts'
@@ -83,17 +83,14 @@ function Reference({ document: content }: { document: ReferenceDocument }) {
             }}
             onChoose={closeList}
           >
-            <ul>
-              <li>
-                <a
-                  href={addressOf(INTRODUCTION)}
-                  aria-current={isIntroduction ? 'true' : undefined}
-                  onClick={closeList}
-                >
-                  {t('introduction')}
-                </a>
-              </li>
-            </ul>
+            {(search) => (
+              <IntroductionLinks
+                document={content}
+                search={search}
+                isCurrent={isIntroduction}
+                onChoose={closeList}
+              />
+            )}
           </ProcedureList>
           <div className="detail" ref={detail} tabIndex={-1}>
             {isIntroduction && <Introduction document={content} />}

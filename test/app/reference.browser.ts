@@ -191,9 +191,23 @@ describe('the reference page', () => {
       'Field: revokeSessionToken',
     ])
     await search.fill('tasks INSUFFICIENT')
-    expect(await hit('tasks.get').locator('.reason').allInnerTexts()).toEqual(['Code: INSUFFICIENT_SCOPE'])
+    expect(await hit('tasks.get').locator('.reason').allInnerTexts()).toEqual([
+      'Code: 403 INSUFFICIENT_SCOPE',
+    ])
     await search.fill('tasks.get')
     expect(await hit('tasks.get').locator('.reason').count()).toBe(0)
+  })
+
+  test('finds the sections of the introduction, and the status of an error', async () => {
+    const search = page.getByRole('searchbox')
+    await search.fill('idempotency key')
+    await page.locator('.list').getByRole('link', { name: 'Retries' }).click()
+
+    await page.getByRole('heading', { name: 'Retries' }).waitFor()
+    expect(new URL(page.url()).hash).toBe('#retries')
+    await search.fill('counter 429')
+    await page.locator('.list').getByText('429 TOO_MANY_REQUESTS').first().waitFor()
+    expect(await page.locator('.list').getByRole('link', { name: 'Introduction' }).count()).toBe(0)
   })
 
   test('shows the events of a stream as they arrive, until the stream is stopped', async () => {

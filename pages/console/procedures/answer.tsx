@@ -21,13 +21,15 @@ export function Answer({ result, addressOfRequest, failureOf, recordedOf }: Prop
   const { t } = useTexts()
   const { request, status, duration, headers, body, isCut, error } = result
   const id = requestIdOf(result)
-  const head = useRef<HTMLDivElement>(null)
+  const answer = useRef<HTMLElement>(null)
   useEffect(() => {
-    head.current?.scrollIntoView({ block: 'nearest' })
+    // As much as possible, but in any case the status.
+    for (const element of [answer.current, answer.current?.firstElementChild])
+      element?.scrollIntoView({ block: 'nearest' })
   }, [result])
   return (
-    <section aria-label={t('answer')}>
-      <div className="row head" ref={head}>
+    <section aria-label={t('answer')} ref={answer}>
+      <div className="row head">
         <h3>{t('answer')}</h3>
         <p role="status" className="row">
           <Status status={status} /> <span className="muted">{formatDuration(duration)}</span>

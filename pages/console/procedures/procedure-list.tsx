@@ -37,8 +37,8 @@ interface Props {
   onSearch?: () => void
   /** After a choice of a procedure. */
   onChoose?: () => void
-  /** Links before the procedures. */
-  children?: ReactNode
+  /** Returns links before the procedures, for a search. */
+  children?: (search: string) => ReactNode
 }
 
 /**
@@ -85,7 +85,7 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
       <p role="status" className={search ? 'muted' : 'hidden'}>
         {search && t('foundProcedures', { count: found.length, total: procedures.length })}
       </p>
-      {children}
+      {children?.(search)}
       {resources.map((resource) => (
         <div key={resource}>
           <h3>{resource}</h3>
