@@ -367,6 +367,46 @@ describe('A request', () => {
     await page.getByText('The request none is not recorded, or no longer.').waitFor()
   })
 
+  test('is followed by others with arrows, while its details are open', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await callAsAda('shelves.create', { name: 'First' })
+    await callAsAda('shelves.list', {})
+    await button(page, 'shelves.list').click()
+    const heading = page
+      .getByRole('region', { name: 'Request', exact: true })
+      .getByRole('heading', { level: 3 })
+    await heading.getByText('shelves.list').waitFor()
+
+    await page.keyboard.press('ArrowDown')
+    await heading.getByText('shelves.create').waitFor()
+    const explain = button(page, 'Explain shelves_insert_name_user_id')
+    await explain.click()
+    await page.getByText('Insert on shelves').waitFor()
+    expect(await page.locator(':focus').getAttribute('aria-label')).toMatch(/^Explain /)
+    await heading.focus()
+    await page.keyboard.press('ArrowUp')
+    await heading.getByText('shelves.list').waitFor()
+  })
+
+  test('has a comparison only if the form has made it', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await callAsAda('shelves.create', { name: 'Original' })
+    await button(page, 'shelves.create').click()
+    await page.getByRole('link', { name: 'Run again' }).click()
+    await page.getByLabel('name').waitFor()
+    const { headers } = await callAsAda('shelves.create', { name: 'Of somebody else' })
+    const id = headers.find(([name]) => name === 'x-request-id')?.[1] ?? ''
+    await button(page, 'Run').click()
+    const times = page.getByRole('group', { name: 'Times of both runs' })
+    await times.waitFor()
+
+    await page.goto(`${root}/#/requests/${id}`)
+    await page.getByText('"name": "Of somebody else"').first().waitFor()
+    expect(await times.count()).toBe(0)
+  })
+
   test('shows the message of a failure beside its answer', async () => {
     await services.db.execute(sql`create function refuse() returns trigger language plpgsql as
       $$ begin if new.name = 'Broken' then raise exception 'no such shelf'; end if; return new; end $$`)
