@@ -76,19 +76,23 @@ describe('the export', () => {
     await client.tasks.create({ taskTitle: 'A task' })
     let release: () => void = () => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
+    let requests = 0
     await page.route(EXPORT, async (route) => {
+      requests++
       await held
       await route.continue()
     })
 
     await page.getByRole('button', { name: 'Export data' }).click()
     await page.getByRole('progressbar', { name: 'Preparing the file…' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Export data' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Export data' }).getAttribute('aria-busy')).toBe('true')
+    await page.getByRole('button', { name: 'Export data' }).press('Enter')
     const download = page.waitForEvent('download')
     release()
 
     const file = await download
     expect(file.suggestedFilename()).toBe('tallystick.json')
+    expect(requests).toBe(1)
     expect(JSON.parse(await readFile(await file.path(), 'utf8'))).toMatchObject({
       account: { email },
       tasks: [{ title: 'A task' }],
