@@ -5,7 +5,7 @@ import { optionsIn, resourceOf } from '../../pages/console/procedures/fields/id-
 import { toValues } from '../../pages/console/procedures/input.ts'
 import { toLogLine } from '../../pages/console/requests/log-line.ts'
 import { exampleOf, fieldsOf } from '../../pages/console/procedures/schema.ts'
-import { boundsOf } from '../../pages/console/procedures/schema-fields.ts'
+import { boundsOf, shapeOf } from '../../pages/console/procedures/schema-fields.ts'
 
 test('the form of the console begins with the parameters of the path, and then has the required fields', () => {
   const schema = {
@@ -50,6 +50,14 @@ test('the first input of the console has values of required types without an exa
 test('a hint has the pattern of a text, but not the pattern of a format', () => {
   expect(boundsOf({ type: 'string', pattern: '^[a-z]+$' }).pattern).toBe('^[a-z]+$')
   expect(boundsOf({ type: 'string', format: 'email', pattern: '^.+@.+$' }).pattern).toBe('')
+})
+
+test('a hint has the names of the fields of an object', () => {
+  const properties = { title: { type: 'string' }, note: { type: 'string' } }
+
+  expect(shapeOf({ type: 'object', properties, required: ['title'] })).toBe('{ title, note? }')
+  expect(shapeOf({ type: 'object' })).toBe('object')
+  expect(shapeOf({ type: 'array', items: { type: 'object', properties } })).toBe('array of object')
 })
 
 test.each([

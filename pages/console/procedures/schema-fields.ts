@@ -65,6 +65,13 @@ const fieldOf = (name: string, schema: Schema, isRequired: boolean): SchemaField
 export const typeOf = (schema: Schema): string =>
   [...new Set(alternativesOf(schema).map(simpleTypeOf))].join(' | ')
 
+/** Returns the type, for an object with the names of its fields: `{ title, note? }`. */
+export function shapeOf(schema: Schema) {
+  const [members, ...others] = objectsOf(schema)
+  if (!members || others.length > 0 || schema.type !== 'object') return typeOf(schema)
+  return `{ ${members.map(({ name, isRequired }) => (isRequired ? name : `${name}?`)).join(', ')} }`
+}
+
 function simpleTypeOf(schema: Schema): string {
   const { type, format, items } = schema
   if ('const' in schema) return JSON.stringify(schema.const)

@@ -5,7 +5,7 @@ import { ChoiceList } from './choice-list.tsx'
 import type { IdOption } from './id-options.ts'
 import type { Issue } from '../input.ts'
 import type { Field } from '../schema.ts'
-import { boundsOf, hasBounds, typeOf } from '../schema-fields.ts'
+import { boundsOf, hasBounds, shapeOf } from '../schema-fields.ts'
 import { BoundTexts } from '../schema-table.tsx'
 import { useTexts } from '../texts.ts'
 
@@ -91,7 +91,7 @@ function Rule({ field: { kind, schema } }: Pick<Props, 'field'>) {
   if (isChoice && !hasBounds({ bounds })) return null
   return (
     <span className="rule">
-      {!isChoice && <code>{typeOf(schema)}</code>} <BoundTexts bounds={bounds} />
+      {!isChoice && <code>{shapeOf(schema)}</code>} <BoundTexts bounds={bounds} />
     </span>
   )
 }
