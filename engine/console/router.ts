@@ -41,6 +41,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
     credentials,
     findStream: (request) => recorder.listStreams().find((stream) => stream.request === request)?.id,
   })
+  recorder.onStop(streams.closeAll)
   // On demand, because the conversion of all schemas takes time.
   let described: ReturnType<typeof describeProcedures> | undefined
   const listProcedures = () => (described ??= describeProcedures(app.contract))
@@ -83,13 +84,7 @@ export function createConsoleRouter(parts: ConsoleParts) {
       }),
       emails: os.people.emails.handler(({ input: { ids } }) => readOnly(db, (tx) => listEmails(tx, ids))),
     },
-    watch: os.watch.handler(async function* ({ signal }) {
-      try {
-        yield* recorder.watch(signal)
-      } finally {
-        if (!recorder.isRecording()) streams.closeAll()
-      }
-    }),
+    watch: os.watch.handler(({ signal }) => recorder.watch(signal)),
     statements: {
       explain: os.statements.explain.handler(({ input }) =>
         explainStatement(db, recorder.findStatement(input.id)),

@@ -32,9 +32,12 @@ export interface Recording {
   statements: { id: string; name: string; text: string; start: number; duration: number; failed: boolean }[]
   /** The first lines of the log, as the log writes the lines, each cut at a limit. */
   lines: string[]
-  /** The number and the duration of all statements. */
   statementCount: number
+  /** Milliseconds in which at least one statement has run. */
   databaseTime: number
+  /** The statements that run now, and when the first of them began, as `performance.now()` returns times. */
+  runningStatements: number
+  databaseSince: number
   caller?: { email: string; clientId: string | null }
   /**
    * Whether the request has ended, or the last developer has left. Then nothing is added: timers that the request has

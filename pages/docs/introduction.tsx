@@ -50,7 +50,8 @@ function topicsOf(
 ): Topic[] {
   const origin = info.contact.url
   const find = (name: string) => procedures.find(({ operation }) => operation === name)
-  const error = procedures.flatMap(({ errors }) => errors).find(({ isDefined }) => isDefined)
+  const [common] = findCommonErrors(procedures)
+  const error = procedures.flatMap(({ errors }) => errors).find(({ code }) => code === common?.code)
   const list = procedures.find(({ input }) => isRecord(input?.properties) && 'cursor' in input.properties)
   const live = find('live.watch')
   const first = findFirstCall(procedures)
@@ -149,14 +150,15 @@ interface LinksProps {
   onChoose: () => void
 }
 
-/** The link to the introduction. With a search, links to its sections that contain every word of the search. */
+/** The link to the introduction, and to its sections: of the current introduction, or those that contain every word of a search. */
 export function IntroductionLinks({ document: content, search, isCurrent, onChoose }: LinksProps) {
   const { t } = useReferenceTexts()
   const words = search.trim().toLowerCase().split(/\s+/)
   const found = topicsOf(content, t).filter(({ title, text }) =>
     words.every((word) => `${title} ${text ?? ''}`.toLowerCase().includes(word)),
   )
-  const links = search.trim() ? found : [{ id: INTRODUCTION, title: t('introduction') }]
+  const start = { id: INTRODUCTION, title: t('introduction') }
+  const links = search.trim() ? found : [start, ...(isCurrent ? found : [])]
   return (
     <ul>
       {links.map(({ id, title }) => (

@@ -114,7 +114,7 @@ export const liveContractOf = <Caller extends z.ZodType>(caller: Caller) => ({
   topics: oc.output(z.array(Topic)),
   /** The open streams of this process, the newest first, at most 200. */
   streams: oc.output(z.array(LiveStream)),
-  /** Opens `live.watch` over REST. The stream ends with `close`, or when no page shows the console any more. */
+  /** Opens `live.watch` over REST. The stream ends with `close`, or when the recording stops. */
   open: oc
     .errors({ BAD_REQUEST: {} })
     .input(z.object({ input: z.unknown().optional(), caller }))

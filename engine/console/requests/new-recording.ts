@@ -9,5 +9,7 @@ export const createRecording = (id: string): Recording => ({
   lines: [],
   statementCount: 0,
   databaseTime: 0,
+  runningStatements: 0,
+  databaseSince: 0,
   isOver: false,
 })

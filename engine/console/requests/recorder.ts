@@ -19,25 +19,32 @@ import { describeValue } from '../redaction.ts'
 const MAX_STATEMENTS = 50
 const MAX_STATEMENT = 8192
 
+/** Time for which the recording continues without a watcher, in milliseconds: a page that loads again watches again. */
+const PAUSE = 10_000
+
 export interface RequestRecorder extends Recorder {
   /**
-   * Yields the recorded requests and live updates, the oldest first, and then each new one. The first watcher starts the recording,
-   * and the last one stops the recording and removes everything.
+   * Yields the recorded requests and live updates, the oldest first, and then each new one. The first watcher starts the recording. Ten
+   * seconds after the last watcher has left, the recording stops, and everything is removed.
    */
   watch: (signal: AbortSignal | undefined) => AsyncGenerator<RecordedBatch>
   isRecording: () => boolean
+  /** Calls the listener whenever the recording stops. */
+  onStop: (listener: () => void) => void
   /** Returns the text of a statement of a recorded request. Undefined if the text is cut, or not recorded. */
   findStatement: (id: string) => string | undefined
   listStreams: ReturnType<typeof createLiveRecorder>['listStreams']
 }
 
-export function createRecorder(app: App): RequestRecorder {
+export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
   const publisher = new EventPublisher<{ batch: RecordedBatch }>()
   const secrets = operationsWithSecrets(app)
   let requests: RecordedRequest[] = []
   let entries: LiveEntry[] = []
   /** The recordings of the requests in progress. */
   const open = new Set<Recording>()
+  const stopListeners: (() => void)[] = []
+  let stopping: NodeJS.Timeout | undefined
 
   const add = (request: RecordedRequest) => {
     requests = [...requests, request].slice(-MAX_REQUESTS)
@@ -48,7 +55,7 @@ export function createRecorder(app: App): RequestRecorder {
     entries = [...entries, entry].slice(-MAX_ENTRIES)
     publisher.publish('batch', { requests: [], live: [entry] })
   })
-  const isRecording = () => publisher.size > 0
+  const isRecording = () => publisher.size > 0 || stopping !== undefined
 
   const begin = (id: string) => {
     const recording = createRecording(id)
@@ -63,8 +70,22 @@ export function createRecorder(app: App): RequestRecorder {
     open.delete(recording)
   }
 
+  const stop = () => {
+    stopping = undefined
+    requests = []
+    entries = []
+    live.clear()
+    for (const recording of open) end(recording)
+    // Up to Node 22, an enabled storage makes every promise of the process slower.
+    recordings.disable()
+    for (const listener of stopListeners) listener()
+  }
+
   return {
     isRecording,
+    onStop: (listener) => {
+      stopListeners.push(listener)
+    },
     findLiveObserver: () => (isRecording() ? live.observer : undefined),
     findStatement: (id) => {
       const text = requests.flatMap(({ statements }) => statements).find((each) => each.id === id)?.text
@@ -77,13 +98,16 @@ export function createRecorder(app: App): RequestRecorder {
       const recording = recordings.getStore()?.recording
       if (!recording || recording.isOver) return run()
       const start = performance.now()
+      if (recording.runningStatements++ === 0) recording.databaseSince = start
       let failed = true
       try {
         const result = await run()
         failed = false
         return result
       } finally {
-        const duration = performance.now() - start
+        const end = performance.now()
+        const duration = end - start
+        if (--recording.runningStatements === 0) recording.databaseTime += end - recording.databaseSince
         addStatement(recording, { name, text, start: start - recording.startedAt, duration, failed })
       }
     },
@@ -140,19 +164,14 @@ export function createRecorder(app: App): RequestRecorder {
 
     async *watch(signal) {
       const events = publisher.subscribe('batch', { signal, maxBufferedEvents: MAX_REQUESTS + MAX_ENTRIES })
+      clearTimeout(stopping)
+      stopping = undefined
       try {
         yield { requests, live: entries }
         yield* events
       } finally {
         await events.return(undefined)
-        if (!isRecording()) {
-          requests = []
-          entries = []
-          live.clear()
-          for (const recording of open) end(recording)
-          // Up to Node 22, an enabled storage makes every promise of the process slower.
-          recordings.disable()
-        }
+        if (publisher.size === 0) stopping = setTimeout(stop, pause).unref()
       }
     },
   }
@@ -194,7 +213,6 @@ function protocolOf(path: string, isDatastar: boolean): RecordedRequest['protoco
 
 function addStatement(recording: Recording, statement: Omit<Recording['statements'][number], 'id'>) {
   recording.statementCount++
-  recording.databaseTime += statement.duration
   if (recording.statements.length < MAX_STATEMENTS)
     recording.statements.push({
       ...statement,

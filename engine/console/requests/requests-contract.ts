@@ -47,7 +47,7 @@ export const RecordedRequest = z.object({
   isStream: z.boolean(),
   /** In milliseconds. */
   duration: z.number(),
-  /** The sum of the statements, in milliseconds. */
+  /** Milliseconds in which at least one statement has run. */
   databaseTime: z.number(),
   statementCount: z.number(),
   statements: z.array(

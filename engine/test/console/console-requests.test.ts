@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest'
 import type { RecordedRequest } from '../../console/requests/requests-contract.ts'
 import type { Context } from '../../call/context.ts'
 import { recordCall, recordings } from '../../telemetry/recording.ts'
+import { createRecorder } from '../../console/requests/recorder.ts'
 import { startConsole } from '../fixtures/console.ts'
+import { app as library } from '../library/app.ts'
 
 const { client, service, services } = await startConsole()
 
@@ -188,6 +190,44 @@ describe('watch', () => {
 })
 
 describe('a recording', () => {
+  test('continues for a page that loads again, and stops without one', async () => {
+    const recorder = createRecorder(library, 50)
+    let stops = 0
+    recorder.onStop(() => stops++)
+    const watch = async () => {
+      const batches = recorder.watch(undefined)
+      await batches.next()
+      await batches.return(undefined)
+    }
+
+    await watch()
+    expect(recorder.isRecording()).toBe(true)
+    await watch()
+    await expect.poll(() => recorder.isRecording()).toBe(false)
+    expect(stops).toBe(1)
+  })
+
+  test('counts the time of concurrent statements once', async () => {
+    const request = await watching(async ({ next }) => {
+      let release: () => void = () => undefined
+      const held = new Promise<void>((resolve) => (release = resolve))
+      const response = record(() => {
+        for (let index = 0; index < 3; index++)
+          void services.recorder?.observeStatement({ ...statement, name: `concurrent ${index}` }, () => held)
+      })
+      release()
+      await new Promise((resolve) => setTimeout(resolve))
+      response.emit('close')
+      return next(({ path }) => path === '/recorded')
+    })
+
+    const durations = request.statements.map(({ duration }) => duration)
+    expect(durations).toHaveLength(3)
+    expect(request.databaseTime).toBeGreaterThanOrEqual(Math.max(...durations))
+    expect(request.databaseTime).toBeLessThan(durations.reduce((a, b) => a + b))
+    expect(request.databaseTime).toBeLessThanOrEqual(request.duration)
+  })
+
   const statement = { name: 'test', text: 'select 1', isInTransaction: false }
   const run = () => Promise.resolve()
 

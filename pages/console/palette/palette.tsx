@@ -112,7 +112,9 @@ function Search({ onClose }: { onClose: () => void }) {
         }}
       />
       <p role="status" className={results.length > 0 ? 'hidden' : 'muted'}>
-        {results.length > 0 ? `${results.length} results` : 'Nothing found.'}
+        {results.length > 0
+          ? `${results.length} ${results.length === 1 ? 'result' : 'results'}`
+          : 'Nothing found.'}
       </p>
       <ul id={id} ref={list} role="listbox" aria-label="Results" hidden={results.length === 0}>
         {results.map(({ kind, name, detail, address }, position) => (

@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
 import { Marked } from '../code/marked.tsx'
+import { useSearchKeys } from './search-keys.ts'
 import { useTexts } from './texts.ts'
 
 /** A found procedure, and the fields and errors by which the search has found the procedure. */
@@ -42,8 +43,8 @@ interface Props {
 }
 
 /**
- * The procedures by resource, with a search. Enter opens the first found procedure, and the key `/` focuses the search. So does Ctrl+K
- * with `onSearch`, because Ctrl+K has another meaning in the console.
+ * The procedures by resource, with a search. Enter opens the first result, arrows move between the results, and the key `/` focuses the
+ * search. So does Ctrl+K with `onSearch`, because Ctrl+K has another meaning in the console.
  */
 export function ProcedureList({ procedures, operation, addressOf, onSearch, onChoose, children }: Props) {
   const { t } = useTexts()
@@ -51,21 +52,18 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
   const input = useSearchKeys(onSearch)
   const list = useRef<HTMLElement>(null)
   const found = find(procedures, search)
-  const [first] = found
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [operation])
   const resources = [...new Set(found.map(({ procedure }) => procedure.resource))]
   return (
-    <section className="list" ref={list}>
+    <section className="list" ref={list} onKeyDown={moveBetweenLinks}>
       <h2>{t('procedures')}</h2>
       <form
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!first) return
-          location.hash = addressOf(first.procedure.operation)
-          onChoose?.()
+          list.current?.querySelector<HTMLElement>('li a')?.click()
         }}
       >
         <input
@@ -108,6 +106,17 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
   )
 }
 
+/** Moves the focus to the link above or below. */
+function moveBetweenLinks(event: KeyboardEvent<HTMLElement>) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('input, li a')]
+  const next = links[links.findIndex((link) => link === document.activeElement) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
+
 interface EntryProps {
   hit: Hit
   href: string
@@ -140,27 +149,3 @@ const Reason = ({ label, names }: { label: string; names: readonly string[] }) =
       {label}: <code>{names.join(', ')}</code>
     </small>
   )
-
-/** Returns a ref for the field that the key `/` focuses, and Ctrl+K with `onSearch`. */
-function useSearchKeys(onSearch: (() => void) | undefined) {
-  const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    const handle = (event: KeyboardEvent) => {
-      const isTyping =
-        event.target instanceof HTMLElement &&
-        event.target.closest('input:not([type=radio], [type=checkbox]), textarea, select') !== null
-      const hasModifier = event.ctrlKey || event.metaKey
-      const isSlash = event.key === '/' && !isTyping && !hasModifier && !event.altKey
-      const isControlK = onSearch !== undefined && event.key === 'k' && hasModifier && !event.altKey
-      if (!isSlash && !isControlK) return
-      event.preventDefault()
-      onSearch?.()
-      input.current?.focus()
-    }
-    addEventListener('keydown', handle)
-    return () => {
-      removeEventListener('keydown', handle)
-    }
-  }, [onSearch])
-  return input
-}

@@ -88,11 +88,11 @@ export function RequestDetails({ request, onMove, onClose }: Props) {
       <RunAgain request={request} />
       <Waterfall request={request} />
       <Comparison id={id} />
+      <Statements request={request} />
       {calls.map((call, index) => (
         <Call key={`${id} ${index}`} call={call} />
       ))}
       <LogLines lines={request.lines} />
-      <Statements request={request} />
     </section>
   )
 }

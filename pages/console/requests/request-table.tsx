@@ -13,7 +13,7 @@ interface Props {
   /** Whether the slowest is the first. Otherwise, the newest is. */
   isByDuration: boolean
   onSort: (isByDuration: boolean) => void
-  onSelect: (request: RecordedRequest, button: HTMLElement) => void
+  onSelect: (request: RecordedRequest) => void
 }
 
 /** The table of requests. CSS hides the columns `wide` on narrow screens, and `extra` beside the details. */
@@ -107,8 +107,8 @@ function Row({ request, slowest, isSelected, onSelect }: RowProps) {
           type="button"
           className="link"
           aria-expanded={isSelected}
-          onClick={({ currentTarget }) => {
-            onSelect(request, currentTarget)
+          onClick={() => {
+            onSelect(request)
           }}
         >
           {nameOf(request)}

@@ -1,8 +1,9 @@
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 
 import type { RecordedError, RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
+import { useSearchKeys } from '../procedures/search-keys.ts'
 import { Choices, isChosen, nothingChosen } from './choices.tsx'
 import { clearRequests, durationOf, findRequest, isFile, nameOf, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
@@ -36,7 +37,7 @@ export function Requests({ id }: { id: string }) {
   const [withFiles, setWithFiles] = useState(false)
   const [isByDuration, setByDuration] = useState(false)
   const [choice, setChoice] = useState(nothingChosen)
-  const opener = useRef<HTMLElement>(null)
+  const search = useSearchKeys()
 
   const all = paused ?? requests
   const selected = findRequest(all, id)
@@ -51,8 +52,8 @@ export function Requests({ id }: { id: string }) {
     location.hash = addressOf('requests', nameOf(request))
   }
   const close = () => {
+    document.querySelector<HTMLElement>('.requests [aria-expanded=true]')?.focus()
     location.hash = addressOf('requests')
-    opener.current?.focus()
   }
   return (
     <>
@@ -63,14 +64,19 @@ export function Requests({ id }: { id: string }) {
         </p>
         <span className="grow" />
         <input
+          ref={search}
           type="search"
           className="search"
           aria-label="Filter by operation, path, person, status, input or error"
-          placeholder="Filter"
+          aria-keyshortcuts="/"
+          placeholder="Filter   /"
           autoComplete="off"
           value={filter}
           onChange={({ target }) => {
             setFilter(target.value)
+          }}
+          onKeyDown={({ key }) => {
+            if (key === 'ArrowDown') document.querySelector<HTMLElement>('.requests tbody button')?.focus()
           }}
         />
         <Check label="Only errors" isChecked={onlyErrors} onCheck={setOnlyErrors} />
@@ -107,10 +113,7 @@ export function Requests({ id }: { id: string }) {
             selected={selected}
             isByDuration={isByDuration}
             onSort={setByDuration}
-            onSelect={(request, button) => {
-              opener.current = button
-              select(request)
-            }}
+            onSelect={select}
           />
         ) : (
           <section className="empty">{listed.length > 0 ? <NothingFound /> : <NothingRecorded />}</section>

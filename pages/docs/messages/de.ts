@@ -11,7 +11,7 @@ export const texts: Texts = {
   anybodyForPublicTopics: 'Alle für öffentliche Themen, angemeldete Aufrufer für die anderen',
   signedInCallers: 'Angemeldete Aufrufer',
   administrators: 'Administratoren',
-  accessTokens: 'Zugriffsschlüssel',
+  accessTokens: 'Zugriffstoken',
   needsScope: 'Ein Token braucht den Umfang {scope}',
   noTokenNeeded: 'Kein Token nötig',
   sessionOnly: 'Keine Token: nur eine Sitzung',

@@ -119,7 +119,7 @@ export function SignIn() {
         <label>
           {t('code')}
           <input
-            className="code"
+            className="otp"
             inputMode="numeric"
             autoComplete="one-time-code"
             // Spaces and hyphens are allowed, because some mail programs copy them with the code.
