@@ -25,6 +25,8 @@ export function createConsole(app: App, options: { isDevelopment: boolean }) {
       const running = await serveConsole(service, recorder, () => printAddress(running.address()), options)
       const { address, close } = running
       origin = running.origin
+      // The service may have stopped meanwhile.
+      if (service.closing.signal.aborted) close()
       service.closing.signal.addEventListener('abort', close)
       printAddress(address())
     },

@@ -125,7 +125,8 @@ export function createDeviceFlow(
     const result = await deviceCodes.poll(db, digest)
     if (result.state !== 'allowed') throw new OAuthError(...refusals[result.state])
     const { userId, grantId } = result
-    // OpenAuth issues tokens only for an authorization code, so the service requests and redeems a code.
+    // OpenAuth issues tokens only for an authorization code, so the service requests and redeems a code. The audience of the token is the
+    // `client_id` of this request.
     const { verifier, challenge } = createChallenge()
     const code = await fetchCode(issuer, {
       authorization: {
@@ -144,7 +145,7 @@ export function createDeviceFlow(
       redirect_uri: page,
       code_verifier: verifier,
     })
-    // At the end, so that the app can poll again after an outage. Until then, another poll is too early.
+    // At the end, so that the app can poll again after an outage. Another poll meanwhile is refused as too early.
     await deviceCodes.remove(db, digest)
     return tokens
   }

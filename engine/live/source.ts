@@ -1,13 +1,13 @@
 import type { LiveUpdate } from '../call/live-stream.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 
-/** Where a state comes from. */
+/** A live state: how it is read, which streams share it, and which changes cause a new read. */
 export interface Source {
   /** The name of the topic. */
   topic: string
   /** The parent whose rows the state shows, by the name of the field in the input. */
   of?: LiveUpdate['of'] | undefined
-  /** Names the state in event ids: the topic, and the parent. */
+  /** The name in event ids: the topic, and the parent. States of different people have the same name. */
   name: string
   /** Whether only a signed-in caller may receive the topic. */
   isPrivate: boolean
@@ -17,7 +17,7 @@ export interface Source {
   id: string
   /** The account that reads the state. Empty for a state that everyone reads. */
   account: string
-  /** Maximum number of states with the same key, if callers choose the states. */
+  /** Maximum number of states with the same `key`. Set for topics with an input, because each input is a state of its own. */
   maxStates?: number | undefined
   /** The key of the changes of the caller's own data. */
   key: string

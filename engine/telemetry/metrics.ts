@@ -14,6 +14,9 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** Upper bounds of the duration buckets, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** The same for attempts of jobs, which can take minutes. */
+const jobBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600]
+
 /** Creates the Prometheus metrics. No label contains input of callers, so that each label has only few values. */
 export function createMetrics(
   settings: Settings,
@@ -84,7 +87,7 @@ export function createMetrics(
   const attemptDurations = new Histogram({
     ...describe('job_attempt_duration_seconds', 'Time of an attempt to run a job, by job.'),
     labelNames: ['job'],
-    buckets,
+    buckets: jobBuckets,
   })
   const statements = new Histogram({
     ...describe(

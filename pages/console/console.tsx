@@ -7,7 +7,7 @@ import { Connection } from './connection.tsx'
 import { Data } from './data/data.tsx'
 import { Jobs } from './jobs/jobs.tsx'
 import { Live } from './live/live.tsx'
-import { addressOf, isView, type Place, usePlace, views } from './location.ts'
+import { addressOf, isView, isWide, type Place, usePlace, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
 import { Palette } from './palette/palette.tsx'
 import { Procedures } from './procedures/procedures.tsx'
@@ -15,9 +15,6 @@ import { useRecorder } from './requests/recording.ts'
 import { Requests } from './requests/requests.tsx'
 import { Shortcuts } from './palette/shortcuts.tsx'
 import { Start } from './start.tsx'
-
-/** The width from which a list and its detail are beside each other. The same width is in main.css. */
-const isWide = () => matchMedia('(min-width: 56.25rem)').matches
 
 /** The frame of all views: header with navigation, messages about the connection, and the view. */
 export function Console() {

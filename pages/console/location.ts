@@ -53,3 +53,6 @@ export function usePlace(): Place {
   const hash = useSyncExternalStore(subscribe, () => location.hash)
   return useMemo(() => parsePlace(hash), [hash])
 }
+
+/** Whether a list and its detail are beside each other. The same width is in main.css. */
+export const isWide = () => matchMedia('(min-width: 56.25rem)').matches

@@ -12,8 +12,8 @@ import { useReferenceTexts } from './texts.ts'
 
 const JSON_TYPE = quote('content-type: application/json')
 
-/** Returns the commands that sign in. */
-const toSignIn = (origin: string) =>
+/** Returns the commands that sign in, and that call a procedure with the session. */
+const toSignIn = (origin: string, account: ProcedureDescription | undefined) =>
   [
     `curl ${quote(`${origin}/api/auth/email-otp/send-verification-otp`)} \\`,
     `  -H ${JSON_TYPE} \\`,
@@ -21,6 +21,7 @@ const toSignIn = (origin: string) =>
     `curl -c cookies.txt ${quote(`${origin}/api/auth/sign-in/email-otp`)} \\`,
     `  -H ${JSON_TYPE} \\`,
     `  -d ${quote('{"email":"name@example.com","otp":"123456"}')}`,
+    ...(account ? [`curl -b cookies.txt ${quote(`${origin}${account.path}`)}`] : []),
   ].join('\n')
 
 /** A call without a credential, an input and headers. */
@@ -70,7 +71,7 @@ function topicsOf(
       id: 'sign-in',
       title: t('signInTitle'),
       text: t('signInText'),
-      content: <Code text={toSignIn(origin)} name={t('signInTitle')} language="shell" />,
+      content: <Code text={toSignIn(origin, find('account.get'))} name={t('signInTitle')} language="shell" />,
     },
     {
       id: 'tokens',

@@ -4,6 +4,7 @@ import type { ProcedureDescription } from '../../engine/openapi/procedure-descri
 import { useDraft } from '../console/procedures/drafts.ts'
 import { About, Reference } from '../console/procedures/reference.tsx'
 import { SameCall } from '../console/procedures/same-call.tsx'
+import { addressOf } from './address.ts'
 import { useReferenceTexts } from './texts.ts'
 import { Trial } from './trial.tsx'
 import { Watch } from './watch.tsx'
@@ -48,7 +49,10 @@ export function Procedure({ origin, procedure }: Props) {
           </button>
         )}
       </div>
-      <Reference procedure={procedure} />
+      <Reference
+        procedure={procedure}
+        addressOf={(section) => `${addressOf(procedure.operation)}/${section}`}
+      />
     </article>
   )
 }

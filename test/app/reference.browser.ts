@@ -205,9 +205,15 @@ describe('the reference page', () => {
 
     await page.getByRole('heading', { name: 'Retries' }).waitFor()
     expect(new URL(page.url()).hash).toBe('#retries')
+    await search.fill('')
+    await page.locator('.list').getByRole('link', { name: 'Live updates' }).waitFor()
     await search.fill('counter 429')
     await page.locator('.list').getByText('429 TOO_MANY_REQUESTS').first().waitFor()
     expect(await page.locator('.list').getByRole('link', { name: 'Introduction' }).count()).toBe(0)
+    await openPage('#tasks.create')
+    expect(await page.getByRole('heading', { name: 'Errors' }).getByRole('link').getAttribute('href')).toBe(
+      '#tasks.create/errors',
+    )
   })
 
   test('shows the events of a stream as they arrive, until the stream is stopped', async () => {

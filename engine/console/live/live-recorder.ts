@@ -7,7 +7,7 @@ import { recordings } from '../../telemetry/recording.ts'
 import { toJson } from '../../values/output.ts'
 import type { Announcement, LiveEntry, LiveStream } from './live-contract.ts'
 import { describeValue } from '../redaction.ts'
-import { createRecording } from '../requests/new-recording.ts'
+import { createRecording } from '../requests/recordings.ts'
 import { createSilentWrites } from './silent-writes.ts'
 
 /** Limits of the memory: entries, and what an entry names, which includes every listed stream. */

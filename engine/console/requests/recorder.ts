@@ -1,5 +1,4 @@
 import { EventPublisher, isAsyncIteratorObject } from '@orpc/shared'
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract/internal'
 
@@ -10,14 +9,10 @@ import { MAX_PATH } from '../../telemetry/log.ts'
 import { type RecordedCall, type Recorder, type Recording, recordings } from '../../telemetry/recording.ts'
 import { createLiveRecorder, MAX_ENTRIES } from '../live/live-recorder.ts'
 import type { LiveEntry } from '../live/live-contract.ts'
-import { createRecording } from './new-recording.ts'
+import { addStatement, createRecording, MAX_STATEMENT } from './recordings.ts'
 import type { RecordedBatch, RecordedRequest } from './requests-contract.ts'
 import { MAX_REQUESTS } from '../bounds.ts'
 import { describeValue } from '../redaction.ts'
-
-/** Limits of the memory for one request. MAX_CALLS is in engine/telemetry/recording.ts. */
-const MAX_STATEMENTS = 50
-const MAX_STATEMENT = 8192
 
 /** Time for which the recording continues without a watcher, in milliseconds: a page that loads again watches again. */
 const PAUSE = 10_000
@@ -149,7 +144,7 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
         live.addEnded(recording)
         add({
           ...describe(recording, secrets),
-          ...OF_ATTEMPT,
+          ...NO_REQUEST,
           id,
           time,
           outcome,
@@ -177,8 +172,8 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
   }
 }
 
-/** What an attempt of a job lacks. */
-const OF_ATTEMPT = { method: '', path: '', protocol: 'job', status: null } as const
+/** Instead of the values of a request. */
+const NO_REQUEST = { method: '', path: '', protocol: 'job', status: null } as const
 
 const operationsWithSecrets = ({ resources }: App) =>
   new Set(
@@ -209,16 +204,6 @@ function protocolOf(path: string, isDatastar: boolean): RecordedRequest['protoco
   if (path === '/mcp') return 'MCP'
   if (isDatastar) return 'Datastar'
   return path.startsWith('/api/') && !path.startsWith('/api/auth/') ? 'REST' : 'other'
-}
-
-function addStatement(recording: Recording, statement: Omit<Recording['statements'][number], 'id'>) {
-  recording.statementCount++
-  if (recording.statements.length < MAX_STATEMENTS)
-    recording.statements.push({
-      ...statement,
-      id: randomUUID(),
-      text: statement.text.slice(0, MAX_STATEMENT),
-    })
 }
 
 function describe(

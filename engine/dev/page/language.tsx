@@ -61,8 +61,8 @@ interface ViewLanguage extends PageLanguage<string> {
 export const LanguageContext = createContext<ViewLanguage | undefined>(undefined)
 
 /**
- * Loads the texts of every page, and the texts of views. Returns the function that returns the texts of a view. `ofFrame` is one
- * of the views' texts, which replace texts of every page also in the frame and in the views of the account.
+ * Loads the texts of every page, and the texts of views. Returns the function that returns the texts of a view. The texts of `ofFrame`, one
+ * of `ofViews`, also replace the texts of every page in the frame and in the views of the account.
  */
 async function loadLanguage(language: Language, ofViews: readonly AnyTexts[], ofFrame?: AnyTexts) {
   const [texts, ...own] = await Promise.all([
@@ -70,10 +70,10 @@ async function loadLanguage(language: Language, ofViews: readonly AnyTexts[], of
     ...ofViews.map(({ load }) => load(language)),
   ])
   const common = { language, texts }
-  // The frame shows texts of views, for example in the notice about a change that can be undone.
   const replacing = own.filter((_, index) => ofViews[index] === ofFrame)
-  // As the fields for dates, which the browser shows.
+  // With the region of the browser, so that dates look as in the fields for dates.
   const locale = navigator.languages.find((tag) => tag.startsWith(`${language}-`))
+  // The frame shows texts of views, for example in the notice about a change that can be undone.
   const frame = createTranslator(language, [...replacing, common, ...own], locale)
   const views = own.map((catalogue) => createTranslator(language, [catalogue, common], locale))
   return (ofView: AnyTexts | undefined) => (ofView && views[ofViews.indexOf(ofView)]) ?? frame

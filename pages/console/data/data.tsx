@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { MAX_TOTAL } from '../../../engine/console/bounds.ts'
 import type { Table } from '../../../engine/console/data/data-contract.ts'
 import { parseSelection } from './filters.ts'
-import { addressOf } from '../location.ts'
+import { addressOf, isWide } from '../location.ts'
 import { Loaded } from '../problem.tsx'
 import { Samples } from './samples.tsx'
 import { TableRows } from './table-rows.tsx'
@@ -15,7 +15,9 @@ export function Data({ table, query }: { table: string; query: URLSearchParams }
   return (
     <Loaded query={tables}>
       {(list) => {
-        const selected = list.find(({ name }) => name === table)
+        // Beside the list is space for the first table.
+        const name = table || (isWide() ? (list.find(({ isOfEngine }) => !isOfEngine)?.name ?? '') : '')
+        const selected = list.find((each) => each.name === name)
         return (
           <div className={table ? 'split has-detail' : 'split'}>
             <section className="list">
@@ -33,18 +35,18 @@ export function Data({ table, query }: { table: string; query: URLSearchParams }
                 </a>
               )}
               {selected && !selected.isHidden && (
-                <TableRows key={table} table={selected} selection={parseSelection(query)} />
+                <TableRows key={name} table={selected} selection={parseSelection(query)} />
               )}
               {!selected && (
                 <section className="empty">
                   <p className="muted">
-                    {table ? `The database has no table ${table}.` : 'Select a table to see its rows.'}
+                    {name ? `The database has no table ${name}.` : 'Select a table to see its rows.'}
                   </p>
                 </section>
               )}
               {selected?.isHidden && (
                 <section className="empty">
-                  <p className="muted">The table {table} contains secrets, which the console never shows.</p>
+                  <p className="muted">The table {name} contains secrets, which the console never shows.</p>
                 </section>
               )}
             </div>

@@ -2,7 +2,7 @@ import type { ProcedureDescription } from '../../../engine/openapi/procedure-des
 import { Code } from '../code/copy.tsx'
 import { Marked } from '../code/marked.tsx'
 import { ErrorTable } from './error-table.tsx'
-import { SchemaTable } from './schema-table.tsx'
+import { SchemaTable, Title } from './schema-table.tsx'
 import { type ProcedureMessage, useTexts } from './texts.ts'
 
 const accessTexts = {
@@ -85,15 +85,27 @@ function Limit({ limit }: { limit: ProcedureDescription['rateLimit'] }) {
   return t(by === 'account' ? 'limitByAccount' : 'limitByNetwork', { points, period, name })
 }
 
+interface ReferenceProps {
+  procedure: ProcedureDescription
+  /** Returns the address of a section: `input`, `output` or `errors`. Without it, headings are no links. */
+  addressOf?: (section: string) => string
+}
+
 /** The errors and the schemas of a procedure. */
-export function Reference({ procedure }: { procedure: ProcedureDescription }) {
+export function Reference({ procedure, addressOf }: ReferenceProps) {
   const { errors, input, output, isStream, example, outputExample } = procedure
   const { t } = useTexts()
   return (
     <section>
       <h3>{t('contract')}</h3>
       {input ? (
-        <SchemaTable id="input" title={t('input')} schema={input} example={example} />
+        <SchemaTable
+          id="input"
+          title={t('input')}
+          href={addressOf?.('input')}
+          schema={input}
+          example={example}
+        />
       ) : (
         <p className="muted">{t('noInput')}</p>
       )}
@@ -101,6 +113,7 @@ export function Reference({ procedure }: { procedure: ProcedureDescription }) {
         <SchemaTable
           id="output"
           title={t(isStream ? 'event' : 'output')}
+          href={addressOf?.('output')}
           schema={output}
           example={outputExample}
           isExampleOpen
@@ -108,16 +121,18 @@ export function Reference({ procedure }: { procedure: ProcedureDescription }) {
       ) : (
         <p className="muted">{t('noOutput')}</p>
       )}
-      {errors.length > 0 && <Errors errors={errors} />}
+      {errors.length > 0 && <Errors errors={errors} href={addressOf?.('errors')} />}
     </section>
   )
 }
 
-function Errors({ errors }: Pick<ProcedureDescription, 'errors'>) {
+function Errors({ errors, href }: Pick<ProcedureDescription, 'errors'> & { href: string | undefined }) {
   const { t } = useTexts()
   return (
     <>
-      <h4 id="errors">{t('errors')}</h4>
+      <h4 id="errors">
+        <Title text={t('errors')} href={href} />
+      </h4>
       <ErrorTable
         errors={errors.map(({ code, status, message, example }) => ({
           code,

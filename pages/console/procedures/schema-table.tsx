@@ -7,19 +7,23 @@ interface Props {
   id: string
   /** The heading: `Input`. */
   title: string
+  /** The address of the heading. */
+  href?: string | undefined
   schema: Record<string, unknown>
   example: unknown
   isExampleOpen?: boolean
 }
 
 /** A schema as tables of fields, with an example and the JSON Schema. */
-export function SchemaTable({ id, title, schema, example, isExampleOpen }: Props) {
+export function SchemaTable({ id, title, href, schema, example, isExampleOpen }: Props) {
   const { t } = useTexts()
   const objects = objectsOf(schema)
   const type = typeOf(schema)
   return (
     <div className="schema" id={id}>
-      <h4>{title}</h4>
+      <h4>
+        <Title text={title} href={href} />
+      </h4>
       {(type !== 'object' || objects.length === 0) && (
         <p className="muted">
           <code>{type}</code>
@@ -41,6 +45,10 @@ export function SchemaTable({ id, title, schema, example, isExampleOpen }: Props
     </div>
   )
 }
+
+/** The text of a heading, as a link if the heading has an address. */
+export const Title = ({ text, href }: { text: string; href: string | undefined }) =>
+  href === undefined ? text : <a href={href}>{text}</a>
 
 /** Leaves out the columns in which no field has a text. */
 function Fields({ fields, label }: { fields: readonly SchemaField[]; label: string }) {
