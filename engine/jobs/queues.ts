@@ -12,6 +12,7 @@ import { toErrorMessage } from '../db/errors.ts'
 import { fetchGrouped } from '../db/jobs/groups.ts'
 import * as query from '../db/jobs/queries.ts'
 import { JOB_SCHEMA, type JobData } from '../db/jobs/tables.ts'
+import { recordAddedJob } from '../telemetry/recording.ts'
 import { serializer } from '../values/serializer.ts'
 import { executorOn } from './executor.ts'
 
@@ -100,7 +101,9 @@ export async function createQueues(jobs: Jobs) {
     const declared = name === undefined ? undefined : jobs[name]
     if (name === undefined || !declared)
       throw new Error('The job is not declared: add the job to `jobs` of defineApp')
-    return insert(db, name, declared, input, options)
+    const id = await insert(db, name, declared, input, options)
+    recordAddedJob({ id, queue: name })
+    return id
   }
 
   /** When the last job of a group has ended in this process, by queue and group, in seconds since the Unix epoch. */

@@ -32,6 +32,8 @@ export interface Recording {
   statements: { id: string; name: string; text: string; start: number; duration: number; failed: boolean }[]
   /** The first lines of the log, as the log writes the lines, each cut at a limit. */
   lines: string[]
+  /** The first jobs that the request or the job has added, with the names of their queues. E-mails are jobs. */
+  jobs: { id: string; queue: string }[]
   statementCount: number
   /** Milliseconds in which at least one statement has run. */
   databaseTime: number
@@ -89,6 +91,15 @@ export function recordLine(line: string) {
   const recording = recordings.getStore()?.recording
   if (recording && !recording.isOver && recording.lines.length < MAX_LINES)
     recording.lines.push(line.slice(0, MAX_LINE).trimEnd())
+}
+
+/** Maximum number of jobs of a recording. */
+const MAX_JOBS = 20
+
+/** Adds an added job to the recording of the current request or job. */
+export function recordAddedJob(job: Recording['jobs'][number]) {
+  const recording = recordings.getStore()?.recording
+  if (recording && !recording.isOver && recording.jobs.length < MAX_JOBS) recording.jobs.push(job)
 }
 
 /** Adds a call to a recording, up to a limit. `run` returns the output as the middleware of oRPC does. */

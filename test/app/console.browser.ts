@@ -332,6 +332,9 @@ describe('Requests', () => {
 
     await page.getByLabel('Only errors').check()
     await expect.poll(() => button(page, 'visits.get').count(), PATIENCE).toBe(0)
+    await page.getByRole('link', { name: 'Data', exact: true }).click()
+    await page.getByRole('link', { name: 'Requests', exact: true }).click()
+    expect(await page.getByLabel('Only errors').isChecked()).toBe(true)
     await page.getByLabel('Only errors').uncheck()
     await page.getByLabel(/^Filter/).fill('visits')
     await expect.poll(() => button(page, 'GET /api/missing').count(), PATIENCE).toBe(0)

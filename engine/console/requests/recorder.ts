@@ -61,7 +61,7 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
   /** Frees the values. Timers of the request can keep the recording itself as their context. */
   const end = (recording: Recording) => {
     for (const call of recording.calls) Object.assign(call, { input: undefined, outcome: undefined })
-    Object.assign(recording, { isOver: true, calls: [], statements: [], lines: [] })
+    Object.assign(recording, { isOver: true, calls: [], statements: [], lines: [], jobs: [] })
     open.delete(recording)
   }
 
@@ -207,7 +207,7 @@ function protocolOf(path: string, isDatastar: boolean): RecordedRequest['protoco
 }
 
 function describe(
-  { calls, startedAt, statements, lines, statementCount, databaseTime, caller }: Recording,
+  { calls, startedAt, statements, lines, jobs, statementCount, databaseTime, caller }: Recording,
   secrets: ReadonlySet<string>,
 ) {
   return {
@@ -217,6 +217,7 @@ function describe(
     statementCount,
     statements,
     lines,
+    jobs,
     isStream: calls.some(
       ({ outcome }) => outcome && 'output' in outcome && isAsyncIteratorObject(outcome.output),
     ),

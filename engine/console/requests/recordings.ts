@@ -13,6 +13,7 @@ export const createRecording = (id: string): Recording => ({
   calls: [],
   statements: [],
   lines: [],
+  jobs: [],
   statementCount: 0,
   databaseTime: 0,
   runningStatements: 0,

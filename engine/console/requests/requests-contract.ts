@@ -49,6 +49,8 @@ export const RecordedRequest = z.object({
   duration: z.number(),
   /** Milliseconds in which at least one statement has run. */
   databaseTime: z.number(),
+  /** The first jobs that the request or the job has added. An undone transaction undoes them. */
+  jobs: z.array(z.object({ id: z.string(), queue: z.string() })),
   statementCount: z.number(),
   statements: z.array(
     z.object({

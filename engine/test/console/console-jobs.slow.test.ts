@@ -98,6 +98,25 @@ describe.each([
     expect(await runDue(tomorrow())).toContainEqual(expect.objectContaining({ id, outcome: 'dead' }))
   })
 
+  test('are listed in the request that has added them', async () => {
+    const { recorder } = running.services
+    const { client } = running
+    const abort = new AbortController()
+    const batches = await client.watch(undefined, { signal: abort.signal })
+    await batches.next()
+    let id = ''
+    const attempt = { id: randomUUID(), name: 'outer', input: {} }
+    await recorder?.recordAttempt(attempt, async () => {
+      id = await context().enqueue(weigh, { label: 'added' }, { after: tomorrow() })
+      return { id: attempt.id, outcome: 'completed' as const }
+    })
+
+    const found = await batches.next()
+    abort.abort()
+    await batches.return(undefined).catch(() => undefined)
+    expect(found.value).toMatchObject({ requests: [{ id: attempt.id, jobs: [{ id, queue: 'weigh' }] }] })
+  })
+
   test('that wait run now', async () => {
     const { client } = running
     const id = await context().enqueue(weigh, { label: 'later' }, { after: tomorrow() })

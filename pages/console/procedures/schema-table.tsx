@@ -1,3 +1,5 @@
+import { Fragment } from 'react'
+
 import { Code } from '../code/copy.tsx'
 import { Marked } from '../code/marked.tsx'
 import { type Bounds, hasBounds, objectsOf, type SchemaField, typeOf } from './schema-fields.ts'
@@ -30,7 +32,10 @@ export function SchemaTable({ id, title, href, schema, example, isExampleOpen }:
         </p>
       )}
       {objects.map((fields, index) => (
-        <Fields key={index} fields={fields} label={t('fieldsOf', { name: title })} />
+        <Fragment key={index}>
+          {objects.length > 1 && <Alternative fields={fields} />}
+          <Fields fields={fields} label={t('fieldsOf', { name: title })} />
+        </Fragment>
       ))}
       {example !== undefined && (
         <details open={isExampleOpen}>
@@ -43,6 +48,20 @@ export function SchemaTable({ id, title, href, schema, example, isExampleOpen }:
         <Code text={JSON.stringify(schema, null, 2)} name={`JSON Schema: ${title}`} />
       </details>
     </div>
+  )
+}
+
+/** Names one of several objects by the field that has one value: `topic: "tasks"`. */
+function Alternative({ fields }: { fields: readonly SchemaField[] }) {
+  const field = fields.find(({ type }) => /^"[^"]*"$/.test(type))
+  return (
+    field && (
+      <p className="caption">
+        <code>
+          {field.name}: {field.type}
+        </code>
+      </p>
+    )
   )
 }
 

@@ -84,6 +84,18 @@ export function RequestDetails({ request, onMove, onClose }: Props) {
         <dd>{[callerOf(request), app && `with the app ${app}`].filter(Boolean).join(' ')}</dd>
         <dt>Protocol</dt>
         <dd>{protocol}</dd>
+        {request.jobs.length > 0 && (
+          <>
+            <dt>Added jobs</dt>
+            <dd className="row">
+              {request.jobs.map((job) => (
+                <a key={job.id} href={addressOf('jobs', job.id)}>
+                  {job.queue}
+                </a>
+              ))}
+            </dd>
+          </>
+        )}
       </dl>
       <RunAgain request={request} />
       <Waterfall request={request} />

@@ -4,7 +4,7 @@ import type { RecordedError, RecordedRequest } from '../../../engine/console/req
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { useSearchKeys } from '../procedures/search-keys.ts'
-import { Choices, isChosen, nothingChosen } from './choices.tsx'
+import { type Choice, Choices, isChosen, nothingChosen } from './choices.tsx'
 import { clearRequests, durationOf, findRequest, isFile, nameOf, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
@@ -28,15 +28,33 @@ function matches({ id, operation, path, person, app, ...request }: RecordedReque
     .every((word) => text.includes(word))
 }
 
+/** Which requests are listed, and in which order. */
+interface Selection {
+  filter: string
+  onlyErrors: boolean
+  withFiles: boolean
+  isByDuration: boolean
+  choice: Choice
+}
+
+/** Survives a change of the view. */
+let lastSelection: Selection = {
+  filter: '',
+  onlyErrors: false,
+  withFiles: false,
+  isByDuration: false,
+  choice: nothingChosen,
+}
+
 /** The requests of the service, live, with the details of the request with the id. */
 export function Requests({ id }: { id: string }) {
   const { requests, isRecording, error } = useRecording()
   const [paused, setPaused] = useState<readonly RecordedRequest[]>()
-  const [filter, setFilter] = useState('')
-  const [onlyErrors, setOnlyErrors] = useState(false)
-  const [withFiles, setWithFiles] = useState(false)
-  const [isByDuration, setByDuration] = useState(false)
-  const [choice, setChoice] = useState(nothingChosen)
+  const [{ filter, onlyErrors, withFiles, isByDuration, choice }, setSelection] = useState(lastSelection)
+  const change = (changes: Partial<Selection>) => {
+    lastSelection = { ...lastSelection, ...changes }
+    setSelection(lastSelection)
+  }
   const search = useSearchKeys()
 
   const all = paused ?? requests
@@ -73,14 +91,26 @@ export function Requests({ id }: { id: string }) {
           autoComplete="off"
           value={filter}
           onChange={({ target }) => {
-            setFilter(target.value)
+            change({ filter: target.value })
           }}
           onKeyDown={({ key }) => {
             if (key === 'ArrowDown') document.querySelector<HTMLElement>('.requests tbody button')?.focus()
           }}
         />
-        <Check label="Only errors" isChecked={onlyErrors} onCheck={setOnlyErrors} />
-        <Check label="Files of pages" isChecked={withFiles} onCheck={setWithFiles} />
+        <Check
+          label="Only errors"
+          isChecked={onlyErrors}
+          onCheck={(next) => {
+            change({ onlyErrors: next })
+          }}
+        />
+        <Check
+          label="Files of pages"
+          isChecked={withFiles}
+          onCheck={(next) => {
+            change({ withFiles: next })
+          }}
+        />
         <button
           type="button"
           className="secondary"
@@ -103,7 +133,13 @@ export function Requests({ id }: { id: string }) {
           Clear
         </button>
       </div>
-      <Choices requests={listed} choice={choice} onChange={setChoice} />
+      <Choices
+        requests={listed}
+        choice={choice}
+        onChange={(next) => {
+          change({ choice: next })
+        }}
+      />
       <Problem error={error} />
       {id && !selected && <p className="muted">The request {id} is not recorded, or no longer.</p>}
       <div className={selected ? 'requests has-detail' : 'requests'}>
@@ -112,7 +148,9 @@ export function Requests({ id }: { id: string }) {
             requests={shown}
             selected={selected}
             isByDuration={isByDuration}
-            onSort={setByDuration}
+            onSort={(next) => {
+              change({ isByDuration: next })
+            }}
             onSelect={select}
           />
         ) : (
