@@ -52,6 +52,8 @@ export function buildPeers() {
     outdir: BUILD_FOLDER,
     bundle: true,
     packages: 'external',
+    // The parts of the engine that the peers share with the service: Node.js 20 does not load sources of packages.
+    alias: { 'tallystick/db': './engine/db/index.ts', tallystick: './engine/texts/translation.ts' },
     platform: 'node',
     format: 'esm',
     target: 'node20',
