@@ -53,7 +53,12 @@ export function buildPeers() {
     bundle: true,
     packages: 'external',
     // The parts of the engine that the peers share with the service: Node.js 20 does not load sources of packages.
-    alias: { 'tallystick/db': './engine/db/index.ts', tallystick: './engine/texts/translation.ts' },
+    alias: {
+      tallystick: './engine/texts/translation.ts',
+      'tallystick/db': './engine/db/index.ts',
+      'tallystick-contract': './engine/contract/index.ts',
+      'tallystick-contract/internal': './engine/contract/internal.ts',
+    },
     platform: 'node',
     format: 'esm',
     target: 'node20',
