@@ -51,8 +51,8 @@ function topicsOf(
 ): Topic[] {
   const origin = info.contact.url
   const find = (name: string) => procedures.find(({ operation }) => operation === name)
-  const [common] = findCommonErrors(procedures)
-  const error = procedures.flatMap(({ errors }) => errors).find(({ code }) => code === common?.code)
+  const commonErrors = findCommonErrors(procedures)
+  const error = procedures.flatMap(({ errors }) => errors).find(({ code }) => code === commonErrors[0]?.code)
   const list = procedures.find(({ input }) => isRecord(input?.properties) && 'cursor' in input.properties)
   const live = find('live.watch')
   const first = findFirstCall(procedures)
@@ -94,10 +94,7 @@ function topicsOf(
         <>
           <Code text={JSON.stringify(error.example, null, 2)} name={t('errors')} />
           <ErrorTable
-            errors={[
-              { code: 'BAD_REQUEST', status: 400, text: t('brokenInput') },
-              ...findCommonErrors(procedures),
-            ]}
+            errors={[{ code: 'BAD_REQUEST', status: 400, text: t('brokenInput') }, ...commonErrors]}
           />
         </>
       ),

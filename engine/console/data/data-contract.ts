@@ -35,8 +35,8 @@ export type Table = z.infer<typeof Table>
 const Filter = z.object({
   column: z.string().max(63),
   /**
-   * `is` and `is not`: the whole value as a text. `contains`: a part of the text, in upper or lower case. `greater than` and `less than`: a value of
-   * the type. `is empty`: null; ignores `value`.
+   * `is` and `is not`: the whole value as a text. `contains`: a part of the text, in upper or lower case. `greater than` and
+   * `less than`: a value of the type. `is empty`: null; ignores `value`.
    */
   operator: z.enum(['is', 'is not', 'contains', 'greater than', 'less than', 'is empty']),
   value: z

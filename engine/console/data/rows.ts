@@ -97,8 +97,7 @@ async function openTable(tx: Database, { table: name, filters, sort }: ExportReq
     select: async (page: number, maxLength: number) => {
       const rows = await catalogue.listRows(tx, {
         table,
-        // A part of a JSON value could not be parsed to remove its secrets.
-        // One character more tells that a JSON value is too long.
+        // A part of a JSON value could not be parsed to remove its secrets. One character more tells that the value is too long.
         columns: visible.map(({ name, isJson }) => ({
           name,
           maxLength: isJson ? MAX_WHOLE_VALUE + 1 : maxLength,

@@ -21,8 +21,8 @@ interface Props {
 }
 
 /**
- * A value. A value that refers to a row links to the row. The address of a person stands for the id of the account, or before it. A shortened UUID
- * has the whole as its title, and a button that copies the whole.
+ * A value. A value that refers to a row links to the row. The address of a person stands for the id of the account, or before it. A
+ * shortened UUID has the whole as its title, and a button that copies the whole.
  */
 export function Value({ column, value, emails, isShort = false }: Props) {
   const { references } = column

@@ -14,7 +14,13 @@ export interface Result {
 }
 
 /** The most results of each kind. */
-const limits: Record<Result['kind'], number> = { View: 7, Procedure: 8, Table: 5, Request: 4, Person: 3 }
+const limits: Record<Result['kind'], number> = {
+  View: Infinity,
+  Procedure: 8,
+  Table: 5,
+  Request: 4,
+  Person: 3,
+}
 
 const viewResults = Object.keys(views)
   .filter(isView)

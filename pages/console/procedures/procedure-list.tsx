@@ -1,6 +1,7 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 import type { ProcedureDescription } from '../../../engine/openapi/procedure-description.ts'
+import { moveBetween } from '../arrows.ts'
 import { Marked } from '../code/marked.tsx'
 import { useSearchKeys } from './search-keys.ts'
 import { useTexts } from './texts.ts'
@@ -28,6 +29,8 @@ function find(procedures: readonly ProcedureDescription[], search: string): read
     return others.every((word) => found.includes(word)) ? [{ procedure, fields, codes }] : []
   })
 }
+
+const moveBetweenLinks = moveBetween('input, li a')
 
 interface Props {
   procedures: readonly ProcedureDescription[]
@@ -104,17 +107,6 @@ export function ProcedureList({ procedures, operation, addressOf, onSearch, onCh
       ))}
     </section>
   )
-}
-
-/** Moves the focus to the link above or below. */
-function moveBetweenLinks(event: KeyboardEvent<HTMLElement>) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  if (step === undefined) return
-  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('input, li a')]
-  const next = links[links.findIndex((link) => link === document.activeElement) + step]
-  if (!next) return
-  event.preventDefault()
-  next.focus()
 }
 
 interface EntryProps {

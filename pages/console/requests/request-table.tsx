@@ -1,6 +1,5 @@
-import type { KeyboardEvent } from 'react'
-
 import type { RecordedRequest } from '../../../engine/console/requests/requests-contract.ts'
+import { moveBetween } from '../arrows.ts'
 import { formatDuration, formatTime } from '../format.ts'
 import { SortableHeader } from '../sortable-header.tsx'
 import { Status } from '../status.tsx'
@@ -70,20 +69,7 @@ export function RequestTable({ requests, selected, isByDuration, onSort, onSelec
   )
 }
 
-/** Returns the step of an arrow between the rows. Undefined for other keys. */
-export const stepOf = ({ key }: KeyboardEvent): number | undefined => ({ ArrowDown: 1, ArrowUp: -1 })[key]
-
-/** Moves the focus to the request above or below. */
-function moveBetweenRows(event: KeyboardEvent<HTMLElement>) {
-  const step = stepOf(event)
-  if (step === undefined) return
-  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('tbody button')]
-  const index = buttons.findIndex((button) => button === document.activeElement)
-  const next = buttons[index === -1 ? 0 : index + step]
-  if (!next) return
-  event.preventDefault()
-  next.focus()
-}
+const moveBetweenRows = moveBetween('tbody button')
 
 /** Returns the operation. Without a procedure, the method and the path: `GET /api/openapi.json`. */
 const nameOf = ({ operation, method, path }: RecordedRequest) =>
