@@ -17,6 +17,10 @@ export interface DocumentedProcedure {
   '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod }; outputSchema?: AnySchema }
 }
 
+/** Whether a procedure watches topics that need no caller. */
+export const hasPublicTopics = (watches: Meta['watches']) =>
+  watches?.some((topic) => topic.access === 'public') === true
+
 const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
 
 /** Adds the parts that the generator omits: security requirements, headers, and all possible responses. */
@@ -33,7 +37,7 @@ export function completeOperation(
   const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
   const credentials = [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
   // The empty requirement: a call that names only public topics needs no credentials.
-  const anonymous = watches?.some((topic) => topic.access === 'public') ? [{}] : []
+  const anonymous = hasPublicTopics(watches) ? [{}] : []
   operation.security = access === 'public' ? [] : [...anonymous, ...credentials]
   correctParameters(operation)
 

@@ -17,6 +17,7 @@ import {
 import { isZod } from '../values/schema.ts'
 import { schemaConverter } from './document.ts'
 import { describeUndefinedError, exampleOf } from './openapi-errors.ts'
+import { hasPublicTopics } from './openapi-operation.ts'
 import type { ProcedureDescription } from './procedure-description.ts'
 
 /** The parts of a procedure that a description has. oRPC gives them the type `any`. */
@@ -75,7 +76,7 @@ function describe(definition: Definition, path: readonly string[]): ProcedureDes
 
 function accessOf({ access, administratorsOnly, watches }: Meta) {
   if (access === 'public') return 'public' as const
-  if (watches?.some((topic) => topic.access === 'public')) return 'publicTopics' as const
+  if (hasPublicTopics(watches)) return 'publicTopics' as const
   return administratorsOnly ? ('administrators' as const) : ('signedIn' as const)
 }
 

@@ -100,9 +100,9 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
         failed = false
         return result
       } finally {
-        const end = performance.now()
-        const duration = end - start
-        if (--recording.runningStatements === 0) recording.databaseTime += end - recording.databaseSince
+        const endedAt = performance.now()
+        const duration = endedAt - start
+        if (--recording.runningStatements === 0) recording.databaseTime += endedAt - recording.databaseSince
         addStatement(recording, { name, text, start: start - recording.startedAt, duration, failed })
       }
     },
