@@ -5,7 +5,7 @@ import type { JobDetails as Details } from '../../../engine/console/jobs-contrac
 import { client, queryClient } from '../client.ts'
 import { Code, Copy, prettyJson } from '../code/copy.tsx'
 import { formatDate } from '../format.ts'
-import { LetterParts } from '../letter-parts.tsx'
+import { LetterParts } from '../outbox/letter-parts.tsx'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
 import { State } from './job-table.tsx'

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { Letter } from '../../engine/console/contract.ts'
-import { client, overviewQuery } from './client.ts'
-import { Copy } from './code/copy.tsx'
-import { formatDate } from './format.ts'
+import type { Letter } from '../../../engine/console/contract.ts'
+import { client, overviewQuery } from '../client.ts'
+import { Copy } from '../code/copy.tsx'
+import { formatDate } from '../format.ts'
 import { LetterParts } from './letter-parts.tsx'
-import { Loaded } from './problem.tsx'
+import { Loaded } from '../problem.tsx'
 
 /** Time between two requests for the letters, in milliseconds. */
 const INTERVAL = 2000

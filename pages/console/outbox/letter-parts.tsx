@@ -1,8 +1,8 @@
 import { Fragment, useState } from 'react'
 
-import type { LetterParts as Parts } from '../../engine/console/contract.ts'
-import { Code } from './code/copy.tsx'
-import { Segments } from './procedures/segments.tsx'
+import type { LetterParts as Parts } from '../../../engine/console/contract.ts'
+import { Code } from '../code/copy.tsx'
+import { Segments } from '../procedures/segments.tsx'
 
 interface Props extends Parts {
   subject: string
