@@ -7,9 +7,9 @@ const MAX_AGENT = 256
 export const auditSourceOf = ({
   attributes,
   headers,
-  address,
-}: Pick<Context, 'attributes' | 'headers' | 'address'>) => ({
+  ipAddress,
+}: Pick<Context, 'attributes' | 'headers' | 'ipAddress'>) => ({
   actor: attributes.actor ?? attributes.person ?? null,
-  ipAddress: address?.() ?? null,
+  ipAddress: ipAddress?.() ?? null,
   userAgent: headers['user-agent']?.slice(0, MAX_AGENT) ?? null,
 })

@@ -64,7 +64,7 @@ interface Sender {
   attributes: { readonly person?: string }
   headers: IncomingHttpHeaders
   reply: Reply
-  address?: (() => string | undefined) | undefined
+  ipAddress?: (() => string | undefined) | undefined
   /** Returns the key of an e-mail of a job, which is the same in each attempt. Undefined for calls. */
   keyOf?: (content: string) => string
 }

@@ -70,7 +70,7 @@ export interface Context extends CallConnection {
    * Returns the caller's IP address: the address that trusted proxies report in X-Forwarded-For, or the address of the
    * socket. Undefined for calls within this process, without HTTP.
    */
-  address?: () => string | undefined
+  ipAddress?: () => string | undefined
   /** Returns whether the client has closed the connection. Undefined for calls within this process, without HTTP. */
   isAbandoned?: () => boolean
   /**

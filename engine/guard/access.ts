@@ -94,7 +94,7 @@ export async function requireAccount({ db }: Context, procedure: ProcedureContra
  * the same process has no network, so a limit by network does not count the call.
  */
 async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?: Caller) {
-  const key = limit.perAccount && caller ? caller.user.id : networkOf(context.address?.())
+  const key = limit.perAccount && caller ? caller.user.id : networkOf(context.ipAddress?.())
   if (key !== undefined) await consumeLimit(context, limit, key)
 }
 

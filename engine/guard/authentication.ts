@@ -15,7 +15,7 @@ import type { Live } from '../call/live-stream.ts'
 
 interface CallOptions
   extends
-    Pick<Context, 'malformed' | 'address' | 'isAbandoned' | 'requestId'>,
+    Pick<Context, 'malformed' | 'ipAddress' | 'isAbandoned' | 'requestId'>,
     Partial<Pick<Context, 'attributes' | 'reply'>> {
   /** The audience that an access token must have. By default, the base URL of the service. */
   audience?: string
@@ -39,7 +39,7 @@ export function createContext(
   {
     audience,
     malformed,
-    address,
+    ipAddress,
     isAbandoned,
     requestId,
     attributes = {},
@@ -63,7 +63,12 @@ export function createContext(
     authenticateToken(parts, headers.authorization, audience ?? settings.baseUrl),
   )
   // A spread at the start of a literal of this size is slow: it doubled the time of a small request.
-  const { enqueue, mail, transaction } = createConnection(db, parts, { attributes, headers, reply, address })
+  const { enqueue, mail, transaction } = createConnection(db, parts, {
+    attributes,
+    headers,
+    reply,
+    ipAddress,
+  })
   return {
     db,
     enqueue,
@@ -79,7 +84,7 @@ export function createContext(
     reply,
     malformed,
     attributes,
-    address,
+    ipAddress,
     isAbandoned,
     consumeRateLimit,
     live,

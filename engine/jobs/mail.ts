@@ -60,7 +60,7 @@ export function createInsertMail(
   consumeRateLimit: ConsumeRateLimit,
 ): InsertMail {
   const names = new Map(Object.entries(parts.app.mails).map(([name, template]) => [template as object, name]))
-  return async (db, { to, template, values, language }, { attributes, headers, reply, address, keyOf }) => {
+  return async (db, { to, template, values, language }, { attributes, headers, reply, ipAddress, keyOf }) => {
     const name = names.get(template)
     if (name === undefined)
       throw new Error('The template is not declared: add the template to `mails` of defineApp')
@@ -78,7 +78,7 @@ export function createInsertMail(
     const key = keyOf?.(JSON.stringify(serializer.serialize(input)))
     const sent = key === undefined ? undefined : await findKeyed(db, MAIL_QUEUE, key)
     if (sent !== undefined) return sent
-    await requireWithinLimits({ consumeRateLimit, reply }, input, networkOf(address?.()))
+    await requireWithinLimits({ consumeRateLimit, reply }, input, networkOf(ipAddress?.()))
     return insertJob(db, mailJob, input, key === undefined ? {} : { key })
   }
 }

@@ -12,14 +12,14 @@ export function createLive(contract: EngineContract['live']) {
   const os = implement(contract).$context<Context>().use(callerByTopic)
   const procedures = os.router({
     watch: os.watch.handler(async ({ context, input, lastEventId, signal }) => {
-      const { live, watcher, given, address, headers, reply, isDatastar = false } = context
+      const { live, watcher, given, ipAddress, headers, reply, isDatastar = false } = context
       const stream = await live.open({
         topics: input.topics,
         input,
         // The input before its validation: the procedures that read the topics validate their inputs themselves.
         given: isObject(given) ? given : {},
         caller: watcher,
-        ipAddress: address?.(),
+        ipAddress: ipAddress?.(),
         headers,
         reply,
         lastEventId,

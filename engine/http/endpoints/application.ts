@@ -52,7 +52,7 @@ export function createApplicationEndpoints(
       // A stream can be empty: an empty file has a type, too.
       if (hasBody || declaration.body === 'stream') requireType(declaration, call.request.headers)
       if (rateLimit.perAccount) return false
-      const exceeded = await parts.consumeRateLimit(rateLimit, networkOf(call.context.address?.()))
+      const exceeded = await parts.consumeRateLimit(rateLimit, networkOf(call.context.ipAddress?.()))
       if (!exceeded) return false
       for (const [name, value] of Object.entries(exceeded.headers)) response.setHeader(name, value)
       throw exceeded.error

@@ -130,9 +130,9 @@ const CODE_LIMITS = ['codesByAddress', 'codesByBoth', 'codes']
 function isDeveloper(
   { isLocal, limitPoints, trustedProxies }: Settings,
   { headers }: Call['context'],
-  address = '',
+  ipAddress = '',
 ) {
-  if (!isLocal || !isLoopback(address) || CODE_LIMITS.some((name) => name in limitPoints)) return false
+  if (!isLocal || !isLoopback(ipAddress) || CODE_LIMITS.some((name) => name in limitPoints)) return false
   return headers['x-forwarded-for'] === undefined || trustedProxies.length > 0
 }
 
@@ -142,9 +142,9 @@ function consumeLimit(
   { limit }: Operation,
   { email }: Record<string, unknown>,
 ) {
-  const address = context.address?.()
-  if (limit === 'codes' && isDeveloper(settings, context, address)) return undefined
-  const network = networkOf(address)
+  const ipAddress = context.ipAddress?.()
+  if (limit === 'codes' && isDeveloper(settings, context, ipAddress)) return undefined
+  const network = networkOf(ipAddress)
   return limit
     ? consumeSignInLimits(context, limit, String(email), network)
     : context.consumeRateLimit(rateLimits.auth, network)
@@ -193,8 +193,8 @@ function authRequest(
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
-  const address = context.address?.()
-  if (address !== undefined) headers.set(ADDRESS_HEADER, address)
+  const ipAddress = context.ipAddress?.()
+  if (ipAddress !== undefined) headers.set(ADDRESS_HEADER, ipAddress)
   return new Request(target, { method, headers, ...(method === 'POST' && { body: JSON.stringify(input) }) })
 }
 

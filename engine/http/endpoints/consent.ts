@@ -76,7 +76,7 @@ export function createConsentPages(parts: PageParts, grants: Grants): Protocol {
     // A parameter without a value counts as absent (RFC 6749, section 3.1).
     const query = Object.fromEntries([...parameters].filter(([, value]) => value !== ''))
     try {
-      const target = await grants.findRedirectTarget(query, networkOf(context.address?.()))
+      const target = await grants.findRedirectTarget(query, networkOf(context.ipAddress?.()))
       return target
         ? await respond(call, pages, target, query)
         : pages.showProblem(400, { code: 'UNKNOWN_APP' })

@@ -43,7 +43,7 @@ export function createDevicePages(parts: PageParts, devices: DeviceFlow): Protoc
    * outcome if there is no such request.
    */
   async function findRequest({ call, form, translator }: Submission, caller: Caller) {
-    const network = networkOf(call.context.address?.())
+    const network = networkOf(call.context.ipAddress?.())
     const exceeded =
       (network === undefined
         ? undefined

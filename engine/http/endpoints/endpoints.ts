@@ -40,7 +40,7 @@ export function createEndpoints(consumeRateLimit: ConsumeRateLimit, all: BuiltIn
     }
     if (!endpoint.methods.some((method) => method === call.method)) return false
     const { limit } = endpoint
-    const exceeded = limit && (await consumeRateLimit(limit, networkOf(call.context.address?.())))
+    const exceeded = limit && (await consumeRateLimit(limit, networkOf(call.context.ipAddress?.())))
     return exceeded ? sendLimitRefusal(response, exceeded) : endpoint.answer(call, response)
   }
   return Object.assign(answer, {

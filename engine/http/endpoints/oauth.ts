@@ -47,7 +47,7 @@ export function createOAuthEndpoints({
       'POST',
       async ({ body, request, context }) => {
         refuseCredentials(request.headers.authorization, baseUrl)
-        return { body: await handle(formOf(body), networkOf(context.address?.())) }
+        return { body: await handle(formOf(body), networkOf(context.ipAddress?.())) }
       },
       { limit },
     )

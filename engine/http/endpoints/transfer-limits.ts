@@ -19,7 +19,7 @@ export function createTransferLimits() {
   return (
     response: ServerResponse,
     { access, body }: Pick<Endpoint, 'access' | 'body'>,
-    { address, reply }: Pick<Context, 'address' | 'reply'>,
+    { ipAddress, reply }: Pick<Context, 'ipAddress' | 'reply'>,
     person: string | undefined,
   ) => {
     const isWebhook = access === undefined && body !== undefined && body !== 'stream'
@@ -27,7 +27,7 @@ export function createTransferLimits() {
     if (isWebhook || response.destroyed) return
     const counts =
       person === undefined
-        ? countsOfNetwork(networkOf(address?.()), MAX_TRANSFERS)
+        ? countsOfNetwork(networkOf(ipAddress?.()), MAX_TRANSFERS)
         : [[`person ${person}`, MAX_TRANSFERS] satisfies [string, number]]
     if (open.isFull(counts))
       throw withRetryAfter(

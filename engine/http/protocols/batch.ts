@@ -65,7 +65,7 @@ export function createBatch(parts: BatchParts, { run, methodsAt, occupySlot }: C
       { ...call.request.headers, ...headers },
       {
         attributes,
-        address: call.context.address,
+        ipAddress: call.context.ipAddress,
         isAbandoned: call.context.isAbandoned,
         requestId: call.context.requestId,
         malformed: target.malformed,

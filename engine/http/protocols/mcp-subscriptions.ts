@@ -77,7 +77,7 @@ export async function sendNotifications(
 async function openStream(
   requested: readonly Requested[],
   caller: Caller,
-  { live, headers, reply, address }: Context,
+  { live, headers, reply, ipAddress }: Context,
   response: ServerResponse,
 ) {
   try {
@@ -87,7 +87,7 @@ async function openStream(
     const stream = await live.open({
       topics,
       caller,
-      ipAddress: address?.(),
+      ipAddress: ipAddress?.(),
       headers,
       reply,
       input,

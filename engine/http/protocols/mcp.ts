@@ -91,7 +91,7 @@ export function createMcp(parts: McpParts): Protocol {
 
   const answerCall: Protocol = async (call, response) => {
     const { method, path, url, body, request } = call
-    const { malformed, address, isAbandoned, requestId, attributes } = call.context
+    const { malformed, ipAddress, isAbandoned, requestId, attributes } = call.context
     if (path !== MCP) return false
     attributes.operation = MCP
     const { cookie: _, ...headers } = request.headers
@@ -104,7 +104,7 @@ export function createMcp(parts: McpParts): Protocol {
     const createOwnContext = () =>
       createContext(parts, headers, {
         audience: baseUrl + MCP,
-        address,
+        ipAddress,
         isAbandoned,
         requestId,
         attributes,

@@ -173,7 +173,7 @@ export function createRequestReader(parts: ContextParts & { settings: Settings }
         refusal,
         context: createContext(parts, headers, {
           malformed: target.malformed ?? malformed,
-          address: () => addressOf(request),
+          ipAddress: () => addressOf(request),
           isAbandoned: () => request.socket.destroyed,
           requestId: request.id,
         }),

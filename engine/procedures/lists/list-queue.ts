@@ -23,7 +23,7 @@ const waitForTurn = createTurns()
 const accountsWithLargeLists = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
 
 /** The caller of a list. A caller of a public list has no account. */
-export type ListReader = Pick<Context, 'address' | 'isAbandoned'> &
+export type ListReader = Pick<Context, 'ipAddress' | 'isAbandoned'> &
   Pick<Partial<Caller>, 'scopes'> & { user?: Pick<Caller['user'], 'id'> }
 
 /** Runs a slow read in a turn of the account (engine/procedures/lists/turns.ts). */
@@ -38,10 +38,10 @@ export type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
  * - A list is not read if its client has closed the connection.
  */
 function queued<Result>(
-  { user, address, scopes, isAbandoned }: ListReader,
+  { user, ipAddress, scopes, isAbandoned }: ListReader,
   run: (id: string, takeTurn: TakeTurn) => Promise<Result>,
 ) {
-  const id = user?.id ?? networkOf(address?.()) ?? 'this process'
+  const id = user?.id ?? networkOf(ipAddress?.()) ?? 'this process'
   const runLimited = () =>
     limitPerAccount(id, () => run(id, (read) => waitForTurn(id, read, isAbandoned)), isAbandoned)
   return scopes ? limitApps(id, runLimited, isAbandoned) : runLimited()

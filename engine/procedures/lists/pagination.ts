@@ -119,11 +119,11 @@ async function readPageAfter<Row, After>(
   const { positionOf, format } = order
   const request: PageRequest<After> = { limit: limit + 1, ...(after !== undefined && { after }) }
   const cut = (listed: SizedRow<Row>[]) => cutPage(listed, limit, order)
-  const { user, address, scopes } = context
+  const { user, ipAddress, scopes } = context
   const { q } = parameters
 
   const read = async (begin: () => void, isAbandoned: ListReader['isAbandoned']) => {
-    const reader = { user, address, scopes, isAbandoned }
+    const reader = { user, ipAddress, scopes, isAbandoned }
     if (q)
       return queueSearch(reader, async (takeTurn) => {
         begin()

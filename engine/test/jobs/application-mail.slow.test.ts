@@ -88,7 +88,7 @@ describe.each(Object.entries(databases))('e-mails on %s', (_, environment) => {
 
   test('are limited by network for calls without a person', async () => {
     const sendFrom = (network: string, to: string) =>
-      createContext(service.services, {}, { address: () => network }).mail.send({
+      createContext(service.services, {}, { ipAddress: () => network }).mail.send({
         to,
         template: arrived,
         values: { label: 'Box', at },
