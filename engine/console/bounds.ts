@@ -4,29 +4,29 @@
 export const PAGE_SIZE = 50
 export const LAST_PAGE = 1000
 
-/** The most rows of an export, and the length of all their values after which an export ends, in characters. */
+/** Maximum number of rows of an export, and the length of all their values after which an export ends, in characters. */
 export const MAX_EXPORTED_ROWS = 1000
 export const MAX_EXPORTED_LENGTH = 10_000_000
 
 /** The number up to which the rows of a table are counted. */
 export const MAX_TOTAL = 10_000
 
-/** The most filters of a request for rows. */
+/** Maximum number of filters of a request for rows. */
 export const MAX_FILTERS = 5
 
 /** The text in place of a removed secret. */
 export const REMOVED = '(removed)'
 
-/** The most recorded requests: in the service, which explains their statements, and in the page. */
+/** Maximum number of recorded requests, in the service, which explains their statements, and in the page. */
 export const MAX_REQUESTS = 200
 
 /** Maximum length of the value of a filter, and of a header of a call, in characters. */
 export const MAX_TEXT = 200
 
-/** The most headers of an e-mail that are shown. */
+/** Maximum number of shown headers of an e-mail. */
 export const MAX_HEADERS = 100
 
-/** The most people of a request for their addresses. */
+/** Maximum number of people of a request for their addresses. */
 export const MAX_IDS = 100
 
 /** Maximum length of a value in a list of rows, in characters. A row and an export have values up to MAX_WHOLE_VALUE. */

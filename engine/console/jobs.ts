@@ -112,7 +112,7 @@ const describeQueue = (
   nextRuns: ReadonlyMap<string, Date | null>,
 ): Queue => ({
   name,
-  attempts: job ? job.retries + 1 : null,
+  maxAttempts: job ? job.retries + 1 : null,
   schedule: job?.schedule
     ? {
         cron: job.schedule.cron,

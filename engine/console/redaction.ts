@@ -6,16 +6,21 @@ import { toJsonValue } from '../values/output.ts'
 /** Maximum length of a recorded input or output, in characters. */
 const MAX_RECORDED = 8192
 
-/** The names of fields and columns with secrets, such as `accessToken`, `code_hash`, `apiKey`, `API_KEY` or `signInOtp`. */
-const SECRETS = [
-  /token|secret|passw|passphrase|cookie|authorization|credential|hash|digest|signature|verifier|jwt/i,
-  /^(code|key)s?$|[_-](code|key)s?$|(pass|private|api|access)[_-]?(code|key)s?$/i,
-  /[a-z\d](Code|Key)s?$/,
-  /(^|[_-])(otp|pin)$/i,
-  /[a-z\d](Otp|OTP|Pin|PIN)$/,
-]
+/** A name with one of these parts is the name of a secret: `accessToken`, `code_hash`, `apikeys`. */
+const SECRET_PARTS =
+  /token|secret|passw|passphrase|cookie|authorization|credential|hash|digest|signature|verifier|jwt|(pass|private|api|access)(code|key)/i
 
-export const isSecretName = (name: string) => SECRETS.some((pattern) => pattern.test(name))
+/** A name with one of these words at its end is the name of a secret: `signInOtp`, `API_KEY`, but not `keyboard`. */
+const SECRET_ENDS = new Set(['code', 'codes', 'key', 'keys', 'otp', 'pin'])
+
+/** Matches between the words of a name, in `snake_case`, `kebab-case` and `camelCase`. */
+const BETWEEN_WORDS = /[_-]|(?<=[a-z\d])(?=[A-Z])/
+
+/** Whether a field or a column has the name of a secret. */
+export function isSecretName(name: string) {
+  const lastWord = name.split(BETWEEN_WORDS).at(-1)?.toLowerCase() ?? ''
+  return SECRET_PARTS.test(name) || SECRET_ENDS.has(lastWord)
+}
 
 /**
  * Returns the replacer of JSON.stringify that removes the values of fields with secrets. If all texts are secrets, removes

@@ -5,6 +5,16 @@ import { LAST_PAGE, MAX_FILTERS, MAX_KEY, MAX_TEXT } from '../bounds.ts'
 
 // The tables of the database, for the view Data.
 
+/** The name of a table or a column. PostgreSQL cuts names after 63 bytes. */
+const Identifier = z.string().max(63)
+
+/** A text that PostgreSQL can store. */
+const Text = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .regex(/^[^\0]*$/, 'Must have no NUL')
+
 const Column = z.object({
   name: z.string(),
   type: z.string(),
@@ -33,26 +43,23 @@ const Table = z.object({
 export type Table = z.infer<typeof Table>
 
 const Filter = z.object({
-  column: z.string().max(63),
+  column: Identifier,
   /**
    * `is` and `is not`: the whole value as a text. `contains`: a part of the text, in upper or lower case. `greater than` and
    * `less than`: a value of the type. `is empty`: null; ignores `value`.
    */
   operator: z.enum(['is', 'is not', 'contains', 'greater than', 'less than', 'is empty']),
-  value: z
-    .string()
-    .max(MAX_TEXT)
-    .regex(/^[^\0]*$/, 'Must have no NUL'),
+  value: Text(MAX_TEXT),
 })
 export type Filter = z.infer<typeof Filter>
 
 const RowsRequest = z.object({
-  table: z.string().max(63),
+  table: Identifier,
   filters: z.array(Filter).max(MAX_FILTERS),
   /** From 0. */
   page: z.int().min(0).max(LAST_PAGE),
   /** By default, the highest primary keys first. */
-  sort: z.object({ column: z.string().max(63), isDescending: z.boolean() }).optional(),
+  sort: z.object({ column: Identifier, isDescending: z.boolean() }).optional(),
 })
 export type RowsRequest = z.infer<typeof RowsRequest>
 
@@ -78,17 +85,9 @@ const Export = z.object({
 export type Export = z.infer<typeof Export>
 
 const RowRequest = z.object({
-  table: z.string().max(63),
+  table: Identifier,
   /** The values of the primary key, in the order of `Table.key`. */
-  key: z
-    .array(
-      z
-        .string()
-        .max(MAX_KEY)
-        .regex(/^[^\0]*$/, 'Must have no NUL'),
-    )
-    .min(1)
-    .max(32),
+  key: z.array(Text(MAX_KEY)).min(1).max(32),
 })
 export type RowRequest = z.infer<typeof RowRequest>
 

@@ -28,7 +28,7 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
         </tr>
       </thead>
       <tbody>
-        {queues.map(({ name, attempts, schedule }) => (
+        {queues.map(({ name, maxAttempts, schedule }) => (
           <tr key={name}>
             <th scope="row">
               <button
@@ -51,7 +51,7 @@ export const QueueTable = ({ queues, counts, onSelect }: Props) => (
               )}
             </td>
             <td className="wide">{schedule?.nextRun && formatDate(schedule.nextRun)}</td>
-            <td className="number wide">{attempts}</td>
+            <td className="number wide">{maxAttempts}</td>
             {Object.keys(stateLabels).map((state) => (
               <td key={state} className={state === 'done' ? 'number wide' : 'number'}>
                 {countJobs(counts, state, name)}
