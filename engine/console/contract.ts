@@ -124,7 +124,7 @@ export const consoleContract = {
     validate: procedure
       .input(z.object({ operation: z.string(), input: z.unknown().optional() }))
       .output(z.object({ issues: z.array(Issue) })),
-    /** Calls the service over REST. `headers` are further headers of the request. */
+    /** Calls the service over REST. `headers` are further headers of the request. `isRecorded`: whether Requests shows the call. */
     call: procedure
       .input(
         z.object({
@@ -135,6 +135,7 @@ export const consoleContract = {
             z.enum(['idempotency-key', 'if-match', 'accept-language']),
             z.string().max(MAX_TEXT),
           ),
+          isRecorded: z.boolean().default(true),
         }),
       )
       .output(CallResult),

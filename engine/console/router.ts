@@ -73,7 +73,8 @@ export function createConsoleRouter(parts: ConsoleParts) {
         if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no procedure ${input.operation}` })
         if (found.isStream)
           throw new ORPCError('BAD_REQUEST', { message: 'The console does not call streams' })
-        return call(input)
+        const { isRecorded, headers, ...others } = input
+        return call({ ...others, headers: { ...headers, ...(!isRecorded && recorder.unrecorded) } })
       }),
     },
     people: {

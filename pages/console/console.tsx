@@ -87,7 +87,7 @@ export function Console() {
 
 function CurrentView({ place: { view, item, query } }: { place: Place }) {
   if (view === 'procedures') return <Procedures operation={item} />
-  if (view === 'requests') return <Requests id={item} />
+  if (view === 'requests') return <Requests id={item} query={query} />
   if (view === 'live') return <Live item={item} />
   if (view === 'jobs') return <Jobs id={item} />
   if (view === 'outbox') return <Outbox />

@@ -41,6 +41,12 @@ export function addressOf(view: View, item = '', query = new URLSearchParams()) 
   return `#/${view}${item && `/${encodeURIComponent(item)}`}${search && `?${search}`}`
 }
 
+/** Replaces the address of the page, without a new entry in the history. */
+export function replaceAddress(address: string) {
+  history.replaceState(null, '', address)
+  dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
 function subscribe(onChange: () => void) {
   addEventListener('hashchange', onChange)
   return () => {

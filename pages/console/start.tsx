@@ -32,6 +32,7 @@ export function Start() {
       <Loaded query={query}>
         {(overview) => (
           <>
+            <ServiceState />
             <ol className="steps">
               <li>
                 <section>
@@ -66,7 +67,6 @@ export function Start() {
                 </section>
               </li>
             </ol>
-            <ServiceState />
             <Facts overview={overview} />
           </>
         )}

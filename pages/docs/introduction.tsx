@@ -39,6 +39,8 @@ interface Topic {
   id: Section
   title: string
   text?: string
+  /** Other English words that people search for. */
+  keywords?: string
   /** The procedure to read next. */
   operation?: string | undefined
   content?: ReactNode
@@ -60,6 +62,7 @@ function topicsOf(
     first && {
       id: 'first-call',
       title: t('firstCall'),
+      keywords: 'quick start example',
       text: t('firstCallText'),
       operation: first.operation,
       content: (
@@ -70,12 +73,14 @@ function topicsOf(
     {
       id: 'sign-in',
       title: t('signInTitle'),
+      keywords: 'login authentication otp cookie session',
       text: t('signInText'),
       content: <Code text={toSignIn(origin, find('account.get'))} name={t('signInTitle')} language="shell" />,
     },
     {
       id: 'tokens',
       title: t('tokens'),
+      keywords: 'api key bearer authorization authentication',
       text: t('tokensText'),
       operation: find('tokens.create')?.operation,
       content: <Code text={'authorization: Bearer $TOKEN'} name={t('token')} />,
@@ -83,12 +88,14 @@ function topicsOf(
     {
       id: 'mcp',
       title: 'MCP',
+      keywords: 'ai agents tools',
       text: t('agentsText'),
       content: <Code text={`${origin}/mcp`} name="MCP" />,
     },
     error && {
       id: 'errors',
       title: t('errors'),
+      keywords: 'status codes problem details',
       text: t('errorsText'),
       content: (
         <>
@@ -102,16 +109,23 @@ function topicsOf(
     list && {
       id: 'pages',
       title: t('pages'),
+      keywords: 'pagination paging cursor limit next',
       text: t('pagesText'),
       operation: list.operation,
       content: (
         <Code text={`Link: <${origin}${list.path}?limit=50&cursor=…>; rel="next"`} name={t('pages')} />
       ),
     },
-    { id: 'retries', title: t('retries'), text: t('retriesText') },
+    {
+      id: 'retries',
+      title: t('retries'),
+      keywords: 'rate limit throttling 429 idempotency etag concurrency',
+      text: t('retriesText'),
+    },
     live && {
       id: 'live-updates',
       title: t('live'),
+      keywords: 'sse events stream subscribe realtime websocket',
       text: t('liveText', { operation: live.operation }),
       operation: live.operation,
       content: <Code text={`id: …\ndata: ${JSON.stringify(sampleOf(live.output))}`} name={t('event')} />,
@@ -152,8 +166,8 @@ interface LinksProps {
 export function IntroductionLinks({ document: content, search, isCurrent, onChoose }: LinksProps) {
   const { t } = useReferenceTexts()
   const words = search.trim().toLowerCase().split(/\s+/)
-  const found = topicsOf(content, t).filter(({ title, text }) =>
-    words.every((word) => `${title} ${text ?? ''}`.toLowerCase().includes(word)),
+  const found = topicsOf(content, t).filter(({ title, text, keywords }) =>
+    words.every((word) => [title, text, keywords].join(' ').toLowerCase().includes(word)),
   )
   const start = { id: INTRODUCTION, title: t('introduction') }
   const links = search.trim() ? found : [start, ...(isCurrent ? found : [])]

@@ -5,7 +5,9 @@ import { sessionQuery } from '../../engine/dev/page/auth.ts'
 import { Code, prettyJson } from '../console/code/copy.tsx'
 import { Answer } from '../console/procedures/answer.tsx'
 import { CallForm } from '../console/procedures/call-form.tsx'
-import { issuesOfJson, toIssue } from '../console/procedures/input.ts'
+import { formatSize } from '../console/format.ts'
+import { issuesOfJson, parseInput, toIssue } from '../console/procedures/input.ts'
+import { isRecord } from '../console/procedures/schema.ts'
 import { issuesIn, type StreamEvent, watchProcedure } from './call.ts'
 import { CredentialFields, useCredential } from './credential.tsx'
 import { OpenSignIn } from './sign-in-dialog.tsx'
@@ -90,6 +92,14 @@ export function Watch({ procedure, state }: TrialProps) {
   )
 }
 
+/** Returns the topic of an event of live updates. */
+function topicOf(data: string) {
+  const parsed = parseInput(data)
+  return parsed.isValid && isRecord(parsed.input) && typeof parsed.input.topic === 'string'
+    ? parsed.input.topic
+    : undefined
+}
+
 interface NumberedEvent extends StreamEvent {
   number: number
 }
@@ -104,10 +114,11 @@ const NOTHING: Seen = { count: 0, events: [] }
 function Event({ event: { time, data, number }, isOpen }: { event: NumberedEvent; isOpen: boolean }) {
   const { t, language } = useReferenceTexts()
   const name = `${t('events')}: ${number}`
+  const facts = [new Date(time).toLocaleTimeString(language), topicOf(data), formatSize(data.length)]
   return (
     <details open={isOpen}>
       <summary>
-        {number} · <span className="muted">{new Date(time).toLocaleTimeString(language)}</span>
+        {number} · <span className="muted">{facts.filter(Boolean).join(' · ')}</span>
       </summary>
       <Code text={prettyJson(data)} name={name} />
     </details>

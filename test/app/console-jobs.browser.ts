@@ -40,6 +40,26 @@ test('a dead job shows its error, runs again, and its attempts are requests', as
   await expect.poll(() => position.getAttribute('href')).toMatch(/^idea:\/\/open\?file=.*jobs\.ts&line=\d+/)
 })
 
+test('a job leads to the request that has added it', async () => {
+  const running = await startConsole({}, parcels)
+  const { page } = await openView(running, 'requests')
+  await page.getByText('Recording', { exact: true }).waitFor()
+  await running.client.procedures.call({
+    operation: 'parcels.create',
+    input: { label: 'Linked', isRefused: false },
+    caller: { person: 'ada', scopes: null },
+    headers: {},
+  })
+  await page.getByRole('button', { name: 'parcels.create' }).click()
+  const request = page.getByRole('region', { name: 'Request', exact: true })
+  await request.getByRole('link', { name: 'deliver' }).click()
+
+  const details = page.getByRole('region', { name: 'Job', exact: true })
+  await details.getByRole('link', { name: 'by parcels.create' }).click()
+
+  await request.getByRole('heading', { name: 'parcels.create', exact: true }).waitFor()
+})
+
 test('a waiting e-mail is shown in a frame without scripts', async () => {
   const id = await mail.send({
     to: 'ada@example.com',

@@ -53,7 +53,7 @@ describe('a stream that received nothing says why', () => {
     const page = await openStream(['visits'], 'Signed out')
 
     const why = page.getByRole('region', { name: 'Announcements', exact: true })
-    await why.getByText('Nobody has announced visits since then').waitFor()
+    await why.getByText('Nobody has announced visits since the stream was opened').waitFor()
     await why.getByRole('link', { name: 'visits.add' }).waitFor()
   })
 

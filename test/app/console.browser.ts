@@ -205,6 +205,21 @@ describe('Procedures', () => {
     await answer.getByText('The contract declares this error').waitFor()
   })
 
+  test('begins with the newest id of the caller, except for a call that deletes', async () => {
+    const { id } = JSON.parse((await callAsAda('shelves.create', { name: 'Newest' })).body) as { id: number }
+    const { page } = await openView('procedures/shelves.members')
+    const field = page.getByRole('textbox', { name: /^id/ }).or(page.getByRole('combobox', { name: /^id/ }))
+
+    await expect.poll(() => field.inputValue(), PATIENCE).toBe(String(id))
+    await page.getByRole('link', { name: 'Requests', exact: true }).click()
+    await service.fetch('GET', '/api/visits')
+    await button(page, 'visits.get').waitFor()
+    expect(await button(page, 'shelves.list').count()).toBe(0)
+    await page.goto(`${root}/#/procedures/shelves.unshare`)
+    await page.locator('datalist option', { hasText: 'Newest' }).waitFor({ state: 'attached' })
+    expect(await field.inputValue()).not.toBe(String(id))
+  })
+
   test('asks before a call that deletes', async () => {
     const { page } = await openView('procedures/shelves.unshare')
     await page.getByRole('textbox', { name: /^id/ }).fill('999999')
@@ -337,6 +352,10 @@ describe('Requests', () => {
     expect(await page.getByLabel('Only errors').isChecked()).toBe(true)
     await page.getByLabel('Only errors').uncheck()
     await page.getByLabel(/^Filter/).fill('visits')
+    expect(new URL(page.url()).hash).toBe('#/requests?filter=visits')
+    await page.reload()
+    await page.getByText('Recording', { exact: true }).waitFor()
+    expect(await page.getByLabel(/^Filter/).inputValue()).toBe('visits')
     await expect.poll(() => button(page, 'GET /api/missing').count(), PATIENCE).toBe(0)
     await page.getByLabel(/^Filter/).fill('')
     await button(page, 'Pause').click()

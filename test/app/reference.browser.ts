@@ -205,6 +205,8 @@ describe('the reference page', () => {
 
     await page.getByRole('heading', { name: 'Retries' }).waitFor()
     expect(new URL(page.url()).hash).toBe('#retries')
+    await search.fill('pagination')
+    await page.locator('.list').getByRole('link', { name: 'Pages' }).waitFor()
     await search.fill('')
     await page.locator('.list').getByRole('link', { name: 'Live updates' }).waitFor()
     await search.fill('counter 429')
@@ -225,6 +227,7 @@ describe('the reference page', () => {
     await events.getByText('"topic": "counter"').first().waitFor()
     await increment()
     await events.getByRole('status').getByText('2', { exact: true }).waitFor()
+    await events.getByText(/^2 · .* · counter · \d+ B$/).waitFor()
 
     await button('Stop').click()
     await button('Watch').waitFor()
@@ -446,6 +449,9 @@ describe('a call from the reference page', () => {
     const option = page.locator('datalist option', { hasText: 'An offered task' })
     await option.waitFor({ state: 'attached' })
     expect(await option.getAttribute('value')).toMatch(/^\d+$/)
+    expect(await page.getByLabel(/^id/).inputValue()).toBe(
+      await page.locator('datalist option').first().getAttribute('value'),
+    )
   })
 
   test('opens the sign-in instead of a call after a sign-out', async () => {

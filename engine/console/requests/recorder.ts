@@ -1,4 +1,5 @@
 import { EventPublisher, isAsyncIteratorObject } from '@orpc/shared'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract/internal'
 
@@ -14,6 +15,9 @@ import type { RecordedBatch, RecordedRequest } from './requests-contract.ts'
 import { MAX_REQUESTS } from '../bounds.ts'
 import { describeValue } from '../redaction.ts'
 
+/** The header of requests that are not recorded. */
+const MARK = 'x-tallystick-unrecorded'
+
 /** Time for which the recording continues without a watcher, in milliseconds: a page that loads again watches again. */
 const PAUSE = 10_000
 
@@ -24,6 +28,8 @@ export interface RequestRecorder extends Recorder {
    */
   watch: (signal: AbortSignal | undefined) => AsyncGenerator<RecordedBatch>
   isRecording: () => boolean
+  /** The headers of a request that is not recorded. */
+  unrecorded: Readonly<Record<string, string>>
   /** Calls the listener whenever the recording stops. */
   onStop: (listener: () => void) => void
   /** Returns the text of a statement of a recorded request. Undefined if the text is cut, or not recorded. */
@@ -40,6 +46,8 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
   const open = new Set<Recording>()
   const stopListeners: (() => void)[] = []
   let stopping: NodeJS.Timeout | undefined
+  // Random, so that only the console can hide a request.
+  const mark = randomUUID()
 
   const add = (request: RecordedRequest) => {
     requests = [...requests, request].slice(-MAX_REQUESTS)
@@ -78,6 +86,7 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
 
   return {
     isRecording,
+    unrecorded: { [MARK]: mark },
     onStop: (listener) => {
       stopListeners.push(listener)
     },
@@ -109,7 +118,7 @@ export function createRecorder(app: App, pause = PAUSE): RequestRecorder {
 
     record: (request, response, attributesOf, handle) => {
       // Without a watcher, no request is recorded.
-      if (!isRecording()) return handle
+      if (!isRecording() || request.headers[MARK] === mark) return handle
       const recording = begin(idOf(request))
       const time = Date.now()
       response.once('close', () => {

@@ -167,6 +167,21 @@ describe('watch', () => {
     })
   })
 
+  test('shows no call that the console hides, and every other call', async () => {
+    await expect.poll(isIdle).toBe(true)
+    const first = await watching(async ({ next }) => {
+      const headers = { 'x-tallystick-unrecorded': 'a guess' }
+      await client.procedures.call({ operation: 'visits.get', caller: ada, headers: {}, isRecorded: false })
+      await service.fetch('GET', '/api/visits', undefined, headers)
+      await call('shelves.create', { name: 'After' })
+      await next(isCallOf('shelves.create'))
+      return watching(({ first }) => Promise.resolve(first))
+    })
+
+    expect(first.map(({ operation }) => operation)).toEqual(['visits.get', 'shelves.create'])
+    expect(first[0]?.person).toBeNull()
+  })
+
   test('records nothing while nobody looks', async () => {
     await expect.poll(isIdle).toBe(true)
     await call('shelves.create', { name: 'Not recorded' })

@@ -23,7 +23,7 @@ export function SampleCallForm({ caller: { caller, choose }, ...form }: Props) {
     caller,
     procedures,
     listItems: async ({ operation }: ProcedureDescription, input: unknown) =>
-      (await client.procedures.call({ operation, input, caller, headers: {} })).body,
+      (await client.procedures.call({ operation, input, caller, headers: {}, isRecorded: false })).body,
   }
   return (
     <IdSourceContext value={source}>

@@ -8,6 +8,7 @@ import { formatDate } from '../format.ts'
 import { LetterParts } from '../outbox/letter-parts.tsx'
 import { addressOf } from '../location.ts'
 import { Loaded, Problem } from '../problem.tsx'
+import { findSourceOf, nameOf, useRecording } from '../requests/recording.ts'
 import { State } from './job-table.tsx'
 
 /** The buttons of the states. */
@@ -38,6 +39,7 @@ export function JobDetails({ id, onClose }: { id: string; onClose: () => void })
 
 function Job({ job, onClose }: { job: Details; onClose: () => void }) {
   const { id, queue, state, attempts, maxAttempts, person, error, input, letter } = job
+  const source = findSourceOf(id, useRecording().requests)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -51,7 +53,12 @@ function Job({ job, onClose }: { job: Details; onClose: () => void }) {
     ),
     Attempts: `${attempts} of ${maxAttempts}`,
     Person: person ?? 'none',
-    Enqueued: formatDate(job.createdAt),
+    Enqueued: (
+      <>
+        {formatDate(job.createdAt)}
+        {source && <a href={addressOf('requests', nameOf(source))}>by {source.operation ?? source.path}</a>}
+      </>
+    ),
     Due: formatDate(job.dueAt),
     ...(job.endedAt !== null && { Ended: formatDate(job.endedAt) }),
   }

@@ -123,8 +123,10 @@ function Why({ stream, entries }: { stream: LiveStream; entries: readonly LiveEn
       )}
       {silent.map(({ name, announcedBy }) => (
         <p key={name} className="muted">
-          Nobody has announced <strong>{name}</strong> since then. <Announcers operations={announcedBy} />{' '}
-          <code>context.announce</code> announces a change of other people&apos;s data.
+          Nobody has announced <strong>{name}</strong> since{' '}
+          {stream.request === null ? 'the console records' : 'the stream was opened'}.{' '}
+          <Announcers operations={announcedBy} /> <code>context.announce</code> announces a change of other
+          people&apos;s data.
         </p>
       ))}
       {ofStream.length > 0 && (

@@ -4,7 +4,7 @@ import type { ProcedureDescription } from '../../../engine/openapi/procedure-des
 import { type Draft, type DraftState, toJson } from './drafts.ts'
 import { HeaderFields } from './fields/header-fields.tsx'
 import { useIdOptions } from './fields/id-options.ts'
-import { type Issue, parseInput, type ParsedInput, toValues } from './input.ts'
+import { type Issue, parseInput, toValues } from './input.ts'
 import { InputField } from './fields/input-field.tsx'
 import { isRecord } from './schema.ts'
 import { Segments } from './segments.tsx'
@@ -104,7 +104,7 @@ function Input({ procedure, state, issues }: Pick<Props, 'procedure' | 'state' |
           key={field.name}
           procedure={procedure}
           field={field}
-          input={state.parsed}
+          state={state}
           value={draft.values[field.name]}
           issues={issues.filter((issue) => issue.field === field.name)}
           onChange={(value) => {
@@ -117,15 +117,25 @@ function Input({ procedure, state, issues }: Pick<Props, 'procedure' | 'state' |
   )
 }
 
-interface FormFieldProps extends Omit<ComponentProps<typeof InputField>, 'options' | 'onFocus'> {
-  procedure: ProcedureDescription
-  input: ParsedInput
-}
+interface FormFieldProps
+  extends
+    Omit<ComponentProps<typeof InputField>, 'options' | 'onFocus'>,
+    Pick<Props, 'procedure' | 'state'> {}
 
-/** A field that offers the ids of another resource. */
-function FormField({ procedure, input, ...field }: FormFieldProps) {
-  const values = input.isValid && isRecord(input.input) ? input.input : undefined
-  const { options, load } = useIdOptions(procedure, field.field.name, values)
+/** A field that offers the ids of another resource. A call that deletes something begins with the id of the example. */
+function FormField({ procedure, state: { draft, change, parsed }, ...field }: FormFieldProps) {
+  const { name } = field.field
+  const keepsExample = !draft.isExample || draft.isEdited || isDestructive(procedure)
+  const { options, load } = useIdOptions({
+    procedure,
+    name,
+    input: parsed.isValid && isRecord(parsed.input) ? parsed.input : undefined,
+    onSuggest: keepsExample
+      ? undefined
+      : (id) => {
+          change({ values: { ...draft.values, [name]: id } })
+        },
+  })
   return <InputField {...field} options={options} onFocus={load} />
 }
 

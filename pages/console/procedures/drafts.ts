@@ -15,6 +15,8 @@ export interface Draft {
   acceptLanguage: string
   /** Whether the person has changed the input. Before, its issues are not shown. */
   isEdited: boolean
+  /** Whether the values are still those of the example, whose ids may not exist. */
+  isExample: boolean
   /** The input of the last call, as JSON. */
   sent?: string
 }
@@ -48,6 +50,7 @@ function createDraft(procedure: ProcedureDescription, fields: readonly Field[] |
     ifMatch: '',
     acceptLanguage: '',
     isEdited: false,
+    isExample: true,
   }
 }
 
@@ -62,6 +65,7 @@ export function fillDraft(procedure: ProcedureDescription, json: string | null, 
   const values = fields && parsed.isValid ? toValues(fields, parsed.input) : undefined
   const next: Draft = {
     ...createDraft(procedure, fields),
+    isExample: false,
     mode: values ? 'form' : 'json',
     values: values ?? {},
     json: parsed.isValid ? toJson(parsed.input) : (json ?? ''),

@@ -41,10 +41,10 @@ export type Choice = Record<Name, string>
 export const nothingChosen: Choice = { status: '', person: '', operation: '', duration: '' }
 
 const isName = (name: string): name is Name => Object.hasOwn(filters, name)
-const names = Object.keys(filters).filter(isName)
+export const filterNames = Object.keys(filters).filter(isName)
 
 export const isChosen = (request: RecordedRequest, choice: Choice) =>
-  names.every((name) => choice[name] === '' || filters[name].valueOf(request) === choice[name])
+  filterNames.every((name) => choice[name] === '' || filters[name].valueOf(request) === choice[name])
 
 /** Durations by their length, and other values by their text. */
 const compare = (a: string, b: string) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1)
@@ -59,7 +59,7 @@ interface Props {
 /** Selects one status class, person and operation of the recorded requests. */
 export const Choices = ({ requests, choice, onChange }: Props) => (
   <div className="row head choices">
-    {names.map((name) => {
+    {filterNames.map((name) => {
       const { label, all, valueOf } = filters[name]
       const values = new Set([...requests.map(valueOf), choice[name]])
       values.delete('')

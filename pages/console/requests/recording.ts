@@ -103,5 +103,9 @@ export const durationOf = ({ isStream, duration }: RecordedRequest) => (isStream
 export const isFile = ({ path, calls }: RecordedRequest) =>
   calls.length === 0 && !path.startsWith('/api/') && /\.\w+$/.test(path)
 
+/** Returns the recorded request or attempt that added a job. */
+export const findSourceOf = (job: string, requests: readonly RecordedRequest[]) =>
+  requests.find(({ jobs }) => jobs.some(({ id }) => id === job))
+
 export const findRequest = (requests: readonly RecordedRequest[], name: string) =>
   requests.find((request) => nameOf(request) === name || request.id === name)

@@ -4,10 +4,11 @@ import type { RecordedError, RecordedRequest } from '../../../engine/console/req
 import { addressOf } from '../location.ts'
 import { Problem } from '../problem.tsx'
 import { useSearchKeys } from '../procedures/search-keys.ts'
-import { type Choice, Choices, isChosen, nothingChosen } from './choices.tsx'
+import { Choices, isChosen } from './choices.tsx'
 import { clearRequests, durationOf, findRequest, isFile, nameOf, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
+import { useSelection } from './selection.ts'
 
 const isError = ({ status, outcome, isStream }: RecordedRequest) =>
   outcome ? outcome !== 'completed' : status === null ? !isStream : status >= 400
@@ -28,33 +29,12 @@ function matches({ id, operation, path, person, app, ...request }: RecordedReque
     .every((word) => text.includes(word))
 }
 
-/** Which requests are listed, and in which order. */
-interface Selection {
-  filter: string
-  onlyErrors: boolean
-  withFiles: boolean
-  isByDuration: boolean
-  choice: Choice
-}
-
-/** Survives a change of the view. */
-let lastSelection: Selection = {
-  filter: '',
-  onlyErrors: false,
-  withFiles: false,
-  isByDuration: false,
-  choice: nothingChosen,
-}
-
 /** The requests of the service, live, with the details of the request with the id. */
-export function Requests({ id }: { id: string }) {
+export function Requests({ id, query }: { id: string; query: URLSearchParams }) {
   const { requests, isRecording, error } = useRecording()
   const [paused, setPaused] = useState<readonly RecordedRequest[]>()
-  const [{ filter, onlyErrors, withFiles, isByDuration, choice }, setSelection] = useState(lastSelection)
-  const change = (changes: Partial<Selection>) => {
-    lastSelection = { ...lastSelection, ...changes }
-    setSelection(lastSelection)
-  }
+  const { selection, change, addressWith } = useSelection(id, query)
+  const { filter, onlyErrors, withFiles, isByDuration, choice } = selection
   const search = useSearchKeys()
 
   const all = paused ?? requests
@@ -67,11 +47,11 @@ export function Requests({ id }: { id: string }) {
   if (isByDuration) shown.sort((a, b) => (durationOf(b) ?? 0) - (durationOf(a) ?? 0))
   const missed = paused ? requests.filter((request) => !paused.includes(request)).length : 0
   const select = (request: RecordedRequest) => {
-    location.hash = addressOf('requests', nameOf(request))
+    location.hash = addressWith(nameOf(request))
   }
   const close = () => {
     document.querySelector<HTMLElement>('.requests [aria-expanded=true]')?.focus()
-    location.hash = addressOf('requests')
+    location.hash = addressWith()
   }
   return (
     <>
@@ -127,7 +107,7 @@ export function Requests({ id }: { id: string }) {
           onClick={() => {
             clearRequests()
             setPaused(paused && [])
-            location.hash = addressOf('requests')
+            location.hash = addressWith()
           }}
         >
           Clear

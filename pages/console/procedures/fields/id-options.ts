@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useEffect } from 'react'
 
 import type { ProcedureDescription } from '../../../../engine/openapi/procedure-description.ts'
 import { fieldsOf, isRecord } from '../schema.ts'
@@ -60,26 +60,43 @@ const textOf = ({ name, title, email, ...others }: Input) =>
     .find((value): value is string => typeof value === 'string' && value !== '')
     ?.slice(0, MAX_TEXT) ?? ''
 
-/** Returns the options for a field, and the function that loads the options when the field receives the focus. */
-export function useIdOptions(procedure: ProcedureDescription, field: string, input: Input | undefined) {
+interface IdField {
+  procedure: ProcedureDescription
+  name: string
+  /** The input of the form. Undefined if the form has no valid input. */
+  input: Input | undefined
+  /** Receives the newest id if the field holds an id of the example that is not offered. Undefined to keep the value. */
+  onSuggest: ((id: string) => void) | undefined
+}
+
+/** Returns the options for a field, and the function that loads the options again when the field receives the focus. */
+export function useIdOptions({ procedure, name: field, input, onSuggest }: IdField) {
   const source = useContext(IdSourceContext)
   const list = source && findList(source.procedures, procedure.resource, field)
   // A list in a parent needs the parent's id.
   const names = fieldsOf(list?.input ?? null, '')?.filter(({ isRequired }) => isRequired) ?? []
   const missing = names.some(({ name }) => input?.[name] === undefined)
+  const canLoad = source !== undefined && list !== undefined && !missing
   const required = Object.fromEntries(names.map(({ name }) => [name, input?.[name]]))
   // Without an answer, for example without a session, the field offers nothing.
   const { data: options = [], refetch } = useQuery({
     queryKey: ['ids', list?.operation, required, source?.caller],
     queryFn: async () =>
       source && list ? optionsIn(await source.listItems(list, names.length > 0 ? required : undefined)) : [],
-    enabled: false,
+    enabled: canLoad,
     retry: false,
+  })
+  const [newest] = options
+  const value = input?.[field]
+  const isId = typeof value === 'string' || typeof value === 'number'
+  const isOffered = !isId || options.some(({ id }) => id === String(value))
+  useEffect(() => {
+    if (newest && !isOffered) onSuggest?.(newest.id)
   })
   return {
     options,
     load: () => {
-      if (source && list && !missing) void refetch()
+      if (canLoad) void refetch()
     },
   }
 }
