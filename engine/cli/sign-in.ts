@@ -78,7 +78,7 @@ class NotSignedIn extends Error {
 export const notSignedIn = (origin: string) =>
   new NotSignedIn(`Not signed in to ${origin}. Run: ${loginCommand(origin)}`)
 
-/** Returns a valid access token. Throws NotSignedIn if none is stored. */
+/** Returns a valid access token. Throws NotSignedIn if none is stored, or if the service refuses a new one. */
 export async function getAccessToken(origin: string) {
   const token = await findAccessToken(origin)
   if (token === undefined) throw notSignedIn(origin)
@@ -87,14 +87,19 @@ export async function getAccessToken(origin: string) {
 
 /**
  * Returns a valid access token, or undefined if none is stored. If the stored token is about to expire, replaces the
- * stored token with a new token.
+ * stored token with a new token. Throws NotSignedIn if the service refuses, for example after a revocation.
  */
 export const findAccessToken = (origin: string) =>
   updateCredentials(async (credentials) => {
     const credential = credentials[origin]
     if (!credential) return undefined
     if (credential.expiresAt - RENEWAL_MARGIN > Date.now()) return credential.accessToken
-    const tokens = await openid.refreshTokenGrant(await discover(origin, credential), credential.refreshToken)
+    const tokens = await openid
+      .refreshTokenGrant(await discover(origin, credential), credential.refreshToken)
+      .catch((error: unknown) => {
+        const isRefused = error instanceof openid.ResponseBodyError && error.status < 500
+        throw isRefused ? notSignedIn(origin) : error
+      })
     credentials[origin] = toCredential(credential.clientId, tokens, credential)
     return tokens.access_token
   })

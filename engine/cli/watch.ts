@@ -3,7 +3,6 @@ import {
   type CallContext,
   createRpcClient,
   type EngineContract,
-  ORPCError,
   type Topic,
   type WatchInput,
 } from 'tallystick-contract/internal'
@@ -67,11 +66,8 @@ async function printLine(line: string) {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
 }
 
-/** Returns whether there is no access token, because the person has signed out or the service refuses a new token. */
-function isTokenUnavailable(error: unknown) {
-  if (!(error instanceof Error) || error instanceof ORPCError) return false
-  // The OAuth library adds the status of a refusal.
-  if ('status' in error) return Number(error.status) < 500
-  // By its name: sign-in.ts loads the OAuth library, which a public topic does not need.
-  return error.name === 'NotSignedIn'
-}
+/**
+ * Returns whether there is no access token, because the person has signed out or the service refuses a new token. Compares the name of the
+ * error, because sign-in.ts loads the OAuth library, which a public topic does not need.
+ */
+const isTokenUnavailable = (error: unknown) => error instanceof Error && error.name === 'NotSignedIn'

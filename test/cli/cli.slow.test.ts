@@ -110,6 +110,16 @@ describe('the command line', { timeout: 300_000 }, () => {
     expect(await run('whoami')).toContain('Not signed in')
   })
 
+  test('says that nobody is signed in after the grant was revoked', async () => {
+    const client = service.client({ cookie: await login(newEmail()) })
+    const { sessions } = await client.sessions.list()
+    const { token = '' } = sessions.find(({ isCurrent }) => !isCurrent) ?? {}
+    await client.sessions.revoke({ revokeSessionToken: token })
+    await expireToken()
+
+    expect(await run('whoami')).toContain(`Not signed in to ${service.origin}. Run: npx tallystick login`)
+  })
+
   test('prints the errors of procedures, scopes and JSON', async () => {
     await login('bob@example.com', '--scope', 'read')
 
