@@ -142,7 +142,7 @@ module.exports = {
       '^engine/(contract/index|console/contract|openapi/procedure-description|values/similar-names)\\.ts$',
       '^engine/dev/page/(auth|language|query-client|session-changes|texts|theme|translator)\\.tsx?$',
       '^engine/dev/page/components/(confirm|language-select|session/sign-in|use-modal)\\.tsx?$',
-      '^pages/console/(code/|procedures/|main\\.css$)',
+      '^pages/console/(code/|procedures/|main\\.css|format\\.ts$)',
     ]),
     {
       name: 'reference-page-without-console',

@@ -16,12 +16,17 @@ const none: BackendUsage = () => Promise.resolve(0)
 export function measureBackends(databaseUrl: string | undefined): BackendUsage {
   if (databaseUrl === undefined || !canMeasureBackends) return none
   const sql = postgres(databaseUrl, { max: 1 })
+  // Only grows: a process that has ended since the last reading keeps what it had used.
+  let total = 0
+  let last = new Map<number, number>()
   return async () => {
     const pids = Backends.parse(
       await sql`select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
     )
-    const times = await Promise.all(pids.map(({ pid }) => onProcessor(pid)))
-    return times.reduce((sum, time) => sum + time, 0)
+    const times = await Promise.all(pids.map(async ({ pid }) => [pid, await onProcessor(pid)] as const))
+    for (const [pid, time] of times) total += Math.max(0, time - (last.get(pid) ?? 0))
+    last = new Map(times)
+    return total
   }
 }
 

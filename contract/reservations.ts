@@ -37,7 +37,16 @@ const ReservationResult = z.object({ message: z.string() }).register(responseSch
 /** `updates` is empty, because a reservation stores nothing and therefore changes no topic. */
 export const reservations = {
   create: publicAccess
-    .meta({ rateLimit: { name: 'reservations', points: 1200, duration: 60 }, updates: [] })
+    .meta({
+      rateLimit: { name: 'reservations', points: 1200, duration: 60 },
+      updates: [],
+      tool: {
+        title: 'Check a reservation',
+        description:
+          'Checks a table reservation and returns a confirmation text. A demo: nothing is stored or booked.',
+        effect: 'read',
+      },
+    })
     .errors({
       INVALID_RESERVATION: {
         status: 400,
@@ -45,14 +54,6 @@ export const reservations = {
         data: z
           .object({ name: z.string().optional(), guests: z.string().optional() })
           .meta({ examples: [{ guests: 'Please reserve at most 20 seats.' }] }),
-      },
-    })
-    .meta({
-      tool: {
-        title: 'Check a reservation',
-        description:
-          'Checks a table reservation and returns a confirmation text. A demo: nothing is stored or booked.',
-        effect: 'read',
       },
     })
     .route({ method: 'POST', path: '/api/reservations', summary: 'Check a reservation; nothing is stored' })

@@ -17,9 +17,9 @@ if (!isProject())
   )
 
 const [, , name] = process.argv
-const isProjectCommand = program.commands.some((command) => command.name() === name)
+const isOwnCommand = program.commands.some((command) => command.name() === name)
 try {
-  if (isProjectCommand || !isProject()) await program.parseAsync()
+  if (isOwnCommand || !isProject()) await program.parseAsync()
   else await runProgram('cli')
 } catch (error) {
   process.stderr.write(`${toErrorMessage(error)}\n`)

@@ -1,3 +1,5 @@
+// The helpers of `tallystick-contract/query`, bound to the contract of this service.
+
 import type { QueryClient } from '@tanstack/query-core'
 import {
   type ClientWithHeaders as ClientWithHeadersOf,

@@ -54,8 +54,8 @@ interface Declaration<Path, Kind, Access> {
   /** The callers that the endpoint accepts. By default all: the engine then ignores the credentials of a request. */
   access?: Access
   /**
-   * The name under which the audit trail records calls. The handler runs in a transaction with the entry. An answer with a
-   * status of 400 or more rolls the transaction back.
+   * The name under which the audit trail records calls. The handler runs in a transaction with the entry. With a status of 400 or more,
+   * the entry says that the call was refused.
    */
   audit?: DeclaredAction
 }

@@ -101,7 +101,7 @@ export const queuesOf = ({ jobs, mails }: Pick<App, 'jobs' | 'mails'>) => [
   ...(hasMails(mails) ? [MAIL_QUEUE] : []),
 ]
 
-/** What the database of an application needs (engine/db/migrate/). */
+/** What the database of an application needs: migrations and queues (engine/db/migrate/). */
 export const wantedMigrations = (app: Pick<App, 'migrationsFolder' | 'jobs' | 'mails'>) => ({
   migrationsFolder: app.migrationsFolder,
   queues: queuesOf(app),

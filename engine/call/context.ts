@@ -52,9 +52,8 @@ export interface Context extends CallConnection {
    */
   announce: Announce
   /**
-   * Checks the permissions that the contract declares, and the version of `If-Match`, with the current data. Throws 404, 403 or
-   * 412. Set if the statement of the procedure contains these conditions: the procedure calls this function if the statement found
-   * no row. `db` must be the transaction of the call, because on the embedded database another connection would wait for its end.
+   * Finds out why the statement of a procedure found no row: checks the permissions that the contract declares, and the version of
+   * `If-Match`, with the current data. Throws 404, 403 or 412. Set only if the statement contains these conditions. `db` must be the transaction of the call, because on the embedded database another connection would wait for its end.
    */
   checkPermissions?: (db: Database) => Promise<void>
   /**

@@ -6,7 +6,7 @@ import type { Topic } from 'tallystick-contract'
 import type { Caller, Reply } from './caller.ts'
 
 /**
- * Whose states of a topic a change may affect. A state is what one caller may read of the topic. If the topic has `of`, a state is what one
+ * A recipient of an announcement: the states of a topic that a change may affect. A state is what one caller may read of the topic. If the topic has `of`, a state is what one
  * caller may read within one parent.
  */
 export type Recipient =

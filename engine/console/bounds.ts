@@ -17,7 +17,7 @@ export const MAX_FILTERS = 5
 /** The text in place of a removed secret. */
 export const REMOVED = '(removed)'
 
-/** Maximum number of recorded requests, in the service, which explains their statements, and in the page. */
+/** Maximum number of recorded requests that the page shows. The service keeps as many, to explain their statements. */
 export const MAX_REQUESTS = 200
 
 /** Maximum length of the value of a filter, and of a header of a call, in characters. */

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { POLICY } from '../http/endpoints/files.ts'
 
 /**
- * Goes on to the console if this browser has opened it before, so that other pages can link to its origin. Only pages of this origin can
- * read the storage; the folder is useless without the cookie.
+ * Goes on to the path of the console if this browser has opened it before, so that other pages can link to its origin. The browser sends
+ * the cookie only below this path, so that `/` is always answered without it. Only pages of this origin can read the storage, and the path
+ * is useless without the cookie.
  */
 const OPEN_SCRIPT = `const folder = localStorage.getItem('folder')
 if (folder && location.pathname === '/') location.replace(folder)`

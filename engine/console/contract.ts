@@ -46,7 +46,7 @@ const Overview = z.object({
   /** Where sign-in codes are sent, as a phrase. */
   mail: z.string(),
   people: z.array(z.object({ person: SamplePerson, name: z.string(), email: z.string() })),
-  /** Whether a link can sign in to the page: only if the page is at `localhost`. */
+  /** Whether a link can sign in to the page of the application: only if that page is at `localhost`. */
   canSignIn: z.boolean(),
   /** The names of the resources with sample data. */
   samples: z.array(z.string()),
@@ -151,7 +151,7 @@ export const consoleContract = {
   /** Records requests and live updates until the last watcher leaves. Yields what was recorded, and then what is new. */
   watch: procedure.output(eventIterator(RecordedBatch)),
   statements: {
-    /** Returns how PostgreSQL executes a recorded statement. Executes nothing, and never reads the text of a client. */
+    /** Returns how PostgreSQL executes a recorded statement. Executes nothing, and accepts no SQL from a client. */
     explain: procedure.input(z.object({ id: z.uuid() })).output(Plan),
   },
   live: liveContractOf(CallerChoice),

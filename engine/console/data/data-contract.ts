@@ -18,7 +18,7 @@ const Text = (maxLength: number) =>
 const Column = z.object({
   name: z.string(),
   type: z.string(),
-  /** Whether the values are secrets, which are never selected. */
+  /** Whether the values are never selected, for example because they are secrets. */
   isHidden: z.boolean(),
   isJson: z.boolean(),
   /**

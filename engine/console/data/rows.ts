@@ -26,8 +26,8 @@ const ACCOUNT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['impersonated_by'],
 }
 
-/** Marks the parts of a table that the console never selects. */
-function markHidden({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
+/** Describes a table for the console: which parts the console never selects, and which columns refer to accounts. */
+function describeTable({ key, schema: _schema, rowEstimate: _estimate, ...table }: catalogue.CatalogueTable) {
   const isHidden = SECRET_TABLES.includes(table.name)
   const accounts = ACCOUNT_COLUMNS[table.name] ?? []
   const columns = table.columns.map(({ isBinary, isComposite, ...column }) => ({
@@ -35,12 +35,13 @@ function markHidden({ key, schema: _schema, rowEstimate: _estimate, ...table }: 
     references: accounts.includes(column.name)
       ? { table: 'users', column: 'id', isKey: true }
       : column.references,
-    // Secrets in a list of JSON values, and in a value with fields, could not be removed.
     isHidden:
       isHidden ||
-      isBinary ||
-      isComposite ||
       isSecretName(column.name) ||
+      // Nobody can read bytes.
+      isBinary ||
+      // Secrets in a value with fields, and in a list of JSON values, could not be removed.
+      isComposite ||
       (column.isJson && column.type.endsWith('[]')),
   }))
   const isKeyHidden = columns.some(({ name, isHidden }) => isHidden && key.includes(name))
@@ -52,7 +53,7 @@ export async function listTables(db: Database): Promise<Table[]> {
   const engineTables = listEngineTables()
   const tables: Table[] = []
   for (const table of await catalogue.readOnly(db, catalogue.listTables)) {
-    const described = markHidden(table)
+    const described = describeTable(table)
     const count = described.isHidden ? null : await countUpTo(db, table, MAX_TOTAL)
     const isCut = count === MAX_TOTAL
     const rowCount = isCut ? Math.max(count, table.rowEstimate ?? 0) : count
@@ -80,7 +81,7 @@ function redactJson(text: string | null, maxLength: number) {
 /** Prepares a list of rows. Throws NOT_FOUND for a name that is not shown. */
 async function openTable(tx: Database, { table: name, filters, sort }: ExportRequest) {
   const table = (await catalogue.listTables(tx)).find((each) => each.name === name)
-  const visible = table ? markHidden(table).columns.filter(({ isHidden }) => !isHidden) : []
+  const visible = table ? describeTable(table).columns.filter(({ isHidden }) => !isHidden) : []
   // Filters and the order would tell the values of a hidden column, and the secrets in JSON.
   const comparable = visible.filter(({ isJson }) => !isJson)
   const hidden = [...filters, ...(sort ? [sort] : [])].find(
@@ -159,7 +160,7 @@ export const exportRows = (db: Database, request: ExportRequest): Promise<Export
 export async function getRow(db: Database, { table: name, key }: RowRequest): Promise<Row> {
   const tables = await catalogue.readOnly(db, catalogue.listTables)
   const table = tables.find((each) => each.name === name)
-  const described = table && markHidden(table)
+  const described = table && describeTable(table)
   const notFound = () => new ORPCError('NOT_FOUND', { message: `${name} has no row ${key.join(', ')}` })
   if (!table || !described || described.key.length === 0 || described.key.length !== key.length)
     throw notFound()
@@ -208,7 +209,7 @@ async function countReferrers(
 ) {
   const referrers: Row['referrers'] = []
   for (const table of tables)
-    for (const { name: column, references, isHidden } of markHidden(table).columns) {
+    for (const { name: column, references, isHidden } of describeTable(table).columns) {
       const value = references?.table === name && !isHidden ? valueOf(references.column) : null
       if (value === null || value.length > MAX_KEY) continue
       const count = await countUpTo(db, table, MAX_REFERRERS, [{ column, operator: 'equals', value }])

@@ -31,7 +31,7 @@ export async function findAddresses(environment: NodeJS.ProcessEnv, hasPage: boo
   const wanted = Number(read('PORT') ?? localPortOf(origin) ?? 3000)
   if (!Number.isInteger(wanted) || wanted < 0 || wanted > HIGHEST_PORT)
     throw new Error(`PORT: must be an integer from 0 to ${HIGHEST_PORT}.`)
-  const port = await findFreePort(host, wanted)
+  const port = await requireFreePort(host, wanted)
   const servicePort = hasPage ? await findServicePort(wanted) : undefined
   return { host, port, servicePort, baseUrl: origin?.origin ?? new URL(`http://localhost:${port}`).origin }
 }
@@ -48,15 +48,17 @@ const localPortOf = (origin: URL | undefined) =>
 
 /** The port after PORT. Any free port if PORT is 0 or the highest one. */
 const findServicePort = (port: number) =>
-  findFreePort(SERVICE_HOST, port === 0 || port === HIGHEST_PORT ? 0 : port + 1).catch((cause: unknown) => {
-    // The page would forward requests to the other program.
-    throw new Error(`The service behind the page uses the port after PORT. ${toErrorMessage(cause)}`, {
-      cause,
-    })
-  })
+  requireFreePort(SERVICE_HOST, port === 0 || port === HIGHEST_PORT ? 0 : port + 1).catch(
+    (cause: unknown) => {
+      // The page would forward requests to the other program.
+      throw new Error(`The service behind the page uses the port after PORT. ${toErrorMessage(cause)}`, {
+        cause,
+      })
+    },
+  )
 
-/** Returns the port, or any free port for 0. Throws if another program uses the port. */
-export async function findFreePort(host: string, port: number) {
+/** Throws if another program uses the port. Returns the port, or any free port for 0. */
+export async function requireFreePort(host: string, port: number) {
   const server = await listen(createServer(), { host, port }, 'PORT')
   const { port: found } = server.address() as AddressInfo
   await once(server.close(), 'close')

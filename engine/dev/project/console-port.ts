@@ -14,7 +14,7 @@ import {
  * Keeps the port and the secret of the console while the service starts again. Returns a listener for the messages of each service:
  * the last service that asked for the port receives the connections. Without such a service, connections are closed.
  */
-export function createConsolePort() {
+export function keepConsolePort() {
   const secret = createConsoleSecret()
   let receiver: ChildProcess | undefined
   let opened: Promise<number> | undefined

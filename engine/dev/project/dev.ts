@@ -5,11 +5,11 @@ import { context, stop as stopEsbuild } from 'esbuild'
 import { onRunnerExit } from 'tallystick/internal/start/package-runner'
 import { toErrorMessage } from 'tallystick/internal/db/errors'
 import { loadEnvironmentFiles } from 'tallystick/internal/settings/environment-files'
-import { findAddresses, findFreePort, SERVICE_HOST } from './addresses.ts'
+import { findAddresses, requireFreePort, SERVICE_HOST } from './addresses.ts'
 import { hasPage, requireProject } from './build.ts'
 import { describeBuildError, type ShowBuildErrors } from './build-errors.ts'
 import { bundleOptions } from './bundle.ts'
-import { createConsolePort } from './console-port.ts'
+import { keepConsolePort } from './console-port.ts'
 import { createMigrationReport } from './migration-report.ts'
 import { requireServableFolder } from './page-folder.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
@@ -54,10 +54,10 @@ export async function runDevelopment({ inspect }: DevelopmentOptions) {
       // Vite is a proxy on loopback.
       ...(hasPage() && { TRUSTED_PROXIES: ['loopback', TRUSTED_PROXIES].filter(Boolean).join() }),
     },
-    onMessage: createConsolePort(),
+    onMessage: keepConsolePort(),
     onEnd: (reason) => {
       // If another program has taken the port, no change of the sources lets the service start again.
-      findFreePort(serviceAddress.host, serviceAddress.port).then(
+      requireFreePort(serviceAddress.host, serviceAddress.port).then(
         () =>
           report(
             `The service has ended: ${reason}. \`tallystick dev\` starts it again after the next change.`,

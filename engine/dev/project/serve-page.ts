@@ -4,7 +4,7 @@ import { createServer, type Plugin, type ProxyOptions } from 'vite'
 
 import { matchesPath } from '../../app/paths.ts'
 import { markDevelopment } from '../../html/development.ts'
-import { findFreePort, SERVICE_HOST } from './addresses.ts'
+import { requireFreePort, SERVICE_HOST } from './addresses.ts'
 import { createErrorOverlay } from './build-errors.ts'
 import { createServedFiles } from './served-files.ts'
 import { readPagePaths, viteConfig } from './vite.ts'
@@ -64,7 +64,7 @@ export async function servePage({ host, port, servicePort, baseUrl, dataDir }: P
   } catch (error) {
     await vite.close()
     // If another program has taken the port since the first check, throws the error that says so.
-    await findFreePort(host, port)
+    await requireFreePort(host, port)
     throw error
   }
   return createErrorOverlay(vite)

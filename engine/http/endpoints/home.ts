@@ -15,7 +15,9 @@ export function createHomeEndpoints({
   const links = createFileEndpoint({
     type: 'text/html; charset=utf-8',
     cacheControl: 'no-cache',
-    load: (coding) => (coding ? undefined : Promise.resolve(Buffer.from(homePage(app, baseUrl + MCP)))),
+    // There is no compressed form.
+    load: (contentCoding) =>
+      contentCoding ? undefined : Promise.resolve(Buffer.from(homePage(app, baseUrl + MCP))),
     setHeaders: (response) => {
       setPageHeaders(response)
       response.setHeader('content-security-policy', contentSecurityPolicy())

@@ -40,6 +40,7 @@ export function openFolder(folder: string): Files {
       await Promise.all([path, path + PARTIAL].map((each) => rm(each, { force: true })))
     },
 
+    // Also lists incomplete files, so that the sweep removes what a killed process has left.
     async *list() {
       const entries: Iterable<never> | Dir = (await ifFound(opendir(folder))) ?? []
       for await (const { name } of entries) {

@@ -37,7 +37,7 @@ export interface Exchange {
   limit: number
   /** The body, when it is complete. */
   bytes?: Buffer
-  /** Handles the request. Steps can bind the function to a context. */
+  /** Handles the request. Steps can replace the function, for example to run it in the context of a span. */
   handle: () => void
 }
 

@@ -3,7 +3,7 @@ import { HasSharedItems } from '../../db/accounts/personal-data.ts'
 import type { Person } from '../../db/accounts/users.ts'
 import { keyOf, keysOf } from '../../live/keys.ts'
 import type { Resources } from '../../app/resource.ts'
-import { listChangesWithin } from './topics-within.ts'
+import { listAnnouncementsWithin } from './topics-within.ts'
 
 /**
  * Applies `ownerLeaves` to the rows of an account that ends. Returns the keys of the states of other people that show the rows,
@@ -21,7 +21,7 @@ export async function leaveRows(resources: Resources, tx: Database, person: Pers
   for (const { rows, watch, leaving } of shared)
     for (const id of await leaving.leave(tx, person)) {
       if (watch) keys.push(keyOf(watch.topic, { parent: id }))
-      for (const [topic, ...recipients] of await listChangesWithin(tx, resources, rows, id))
+      for (const [topic, ...recipients] of await listAnnouncementsWithin(tx, resources, rows, id))
         keys.push(...keysOf(topic, recipients))
     }
   return keys

@@ -22,7 +22,7 @@ import {
 } from './calls.ts'
 import { createMemberOperations } from './member-operations.ts'
 import { type ListCall, type PageOf, readKeyOf, readRows, selectionOf } from './read-rows.ts'
-import { listChangesWithin } from './topics-within.ts'
+import { listAnnouncementsWithin } from './topics-within.ts'
 
 /** What `view` receives beside a row: `view: (row, { can }): Project => ({ id: row.id, can })`. */
 export interface ViewContext<Action extends string> {
@@ -194,7 +194,7 @@ export function createOperations<
     }: Answering<Row, Answer> & { isRequired?: boolean } = {}) =>
       markChecksInStatement(concernsOwnItem, async (call: ItemCall): Promise<Answer> => {
         const { db, user, acceptedVersions } = call.context
-        const changesWithin = await listChangesWithin(db, call.context.resources, rows, call.input.id)
+        const changesWithin = await listAnnouncementsWithin(db, call.context.resources, rows, call.input.id)
         const row = await rows.remove(db, user, call.input.id, requirementsOf(call, rows))
         if (row) {
           announceRow(call, row)

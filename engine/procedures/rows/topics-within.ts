@@ -38,7 +38,9 @@ async function listViewers(
   id: unknown,
 ): Promise<Recipient[]> {
   const { owner, members, parent } = visibility
-  const { [owner ?? parent?.key ?? '']: ownerOrParent, [key]: keyColumn } = getTableColumns(table)
+  const columns = getTableColumns(table)
+  const ownerOrParent = columns[owner ?? parent?.key ?? '']
+  const keyColumn = columns[key]
   if (!ownerOrParent || !keyColumn) return []
   const [row] = await db
     .select({ id: table.id, ownerOrParent })
@@ -56,8 +58,11 @@ async function listViewers(
   ]
 }
 
-/** Lists who sees a change of a row in the states of rows within the row. Read this before a removal, which ends the memberships. */
-export async function listChangesWithin(
+/**
+ * Lists the announcements after a change of who sees a row, one for each topic of the rows within the row. Read this before a removal,
+ * which ends the memberships.
+ */
+export async function listAnnouncementsWithin(
   db: Database,
   resources: Readonly<Record<string, GuardedResource>>,
   rows: Pick<ParentRows, 'table' | 'key' | 'visibility'>,

@@ -19,7 +19,7 @@ export function mapRouter(router: AnyRouter, map: MapProcedure): AnyRouter {
   return contract ? setHiddenRouterContract(mapped, contract) : mapped
 }
 
-/** Replaces each procedure of a resource. */
+/** Replaces each procedure of a resource. `live.read` of Datastar pages is a procedure, too. */
 export function mapProcedures({ datastar, ...resource }: Resource, map: MapProcedure): Resource {
   const procedures = mapRouter(resource.procedures, map) as Resource['procedures']
   const { live } = datastar ?? {}

@@ -4,10 +4,13 @@ import type { ClientOf, EngineContract } from 'tallystick-contract/internal'
 import type { App } from 'tallystick/internal/app/resource'
 import type { AnyCall, AnyCase, AnyCases, Cases, Own, People } from './cases.ts'
 
+/** Exists only for the compiler: a file of `test/cases/` must have its cases from `casesOf`, which checks them. */
 declare const isOfResource: unique symbol
+
+/** The key of collected cases, which `toAnyCases` recognizes. */
 const collected: unique symbol = Symbol('cases')
 
-/** The cases of one resource. */
+/** The cases of one resource, from `casesOf`. */
 export interface ResourceCases extends AnyCases {
   readonly [isOfResource]: true
 }
@@ -17,7 +20,7 @@ export interface CollectedCases {
   readonly [collected]: AnyCases
 }
 
-/** Returns the cases without the types of an application. */
+/** Returns the cases without the types of an application. The cases are collected from files, or written as one object. */
 export const toAnyCases = (cases: CollectedCases | AnyCases): AnyCases =>
   collected in cases ? cases[collected] : cases
 

@@ -79,6 +79,7 @@ export interface SwapResult {
  * after the deletion of Ada's account, when nobody has the value, and Ada must observe no change.
  */
 export async function checkSwaps(law: Law, declared: Declared, connect: Connect): Promise<SwapResult> {
+  // One world is enough: the same call runs with and without Ada.
   const world = law.worlds.bobFirst
   const bob = { ...bobIn(law, world), connect }
   const result: SwapResult = { sentences: [], count: 0, isForbidden: false }
@@ -95,8 +96,9 @@ export async function checkSwaps(law: Law, declared: Declared, connect: Connect)
         await world[state].restore()
         return runAndObserve(law, bob, caseCall, apply(swap))
       }
-      const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
-      const isForbidden = isForbiddenAction(caseCall, before, after)
+      const compared = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
+      const { before: absent, after: foreign, found } = compared
+      const isForbidden = isForbiddenAction(caseCall, absent, foreign)
       result.isForbidden ||= isForbidden
       const unexpected = withoutBaseline(found, await findBaseline(law, world), caseCall).filter(
         ({ label }) => !(isForbidden && label === caseCall.label),
