@@ -30,27 +30,35 @@ export function ServiceState() {
   return (
     <section aria-label="State">
       <h3>State</h3>
-      <dl className="facts">
-        <dt>Health</dt>
-        <dd>
-          {database === null ? (
-            <span className="status failed">The database does not answer</span>
-          ) : (
-            <>
-              <span className="status succeeded">Healthy</span>, database in {formatDuration(database)}
-            </>
-          )}
-        </dd>
-        <dt>95 % of requests</dt>
-        <dd>
-          {p95 === undefined
-            ? 'No request is recorded yet'
-            : `within ${formatDuration(p95)} (the last ${durations.length})`}
-        </dd>
-        <dt>Memory</dt>
-        <dd>{formatSize(memory)}</dd>
-        <dt>Running for</dt>
-        <dd>{formatUptime(uptime)}</dd>
+      <dl className="facts strip">
+        <div>
+          <dt>Health</dt>
+          <dd>
+            {database === null ? (
+              <span className="status failed">The database does not answer</span>
+            ) : (
+              <>
+                <span className="status succeeded">Healthy</span>, database in {formatDuration(database)}
+              </>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>95 % of requests</dt>
+          <dd>
+            {p95 === undefined
+              ? 'No request is recorded yet'
+              : `within ${formatDuration(p95)} (the last ${durations.length})`}
+          </dd>
+        </div>
+        <div>
+          <dt>Memory</dt>
+          <dd>{formatSize(memory)}</dd>
+        </div>
+        <div>
+          <dt>Running for</dt>
+          <dd>{formatUptime(uptime)}</dd>
+        </div>
       </dl>
     </section>
   )

@@ -14,7 +14,8 @@ interface Props {
 /** The filters of the rows, and a form that adds a filter. */
 export function FilterBar({ table, filters, onChange }: Props) {
   const columns = table.columns.filter(({ isHidden, isJson }) => !isHidden && !isJson)
-  const first = columns.find(({ type }) => /^(text|character varying|varchar)/.test(type)) ?? columns[0]
+  const texts = columns.filter(({ type }) => /^(text|character varying|varchar)/.test(type))
+  const first = texts.find(({ references }) => !references) ?? texts[0] ?? columns[0]
   const [column, setColumn] = useState(first?.name ?? '')
   const [operator, setOperator] = useState<Filter['operator']>('contains')
   const [value, setValue] = useState('')

@@ -37,9 +37,9 @@ function StreamForm({ procedure }: { procedure: ProcedureDescription }) {
     if (parsed.isValid && !open.isPending) open.mutate(parsed.input)
   }
   return (
-    <>
-      <Problem error={open.error} onRetry={run} />
+    <div className="narrow">
       <h2>Open a stream</h2>
+      <Problem error={open.error} onRetry={run} />
       <SampleCallForm
         procedure={procedure}
         state={state}
@@ -48,6 +48,6 @@ function StreamForm({ procedure }: { procedure: ProcedureDescription }) {
         isPending={open.isPending}
         onRun={run}
       />
-    </>
+    </div>
   )
 }

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 
 import { useTexts } from './texts.ts'
 
@@ -24,7 +24,18 @@ export function ErrorTable({ errors }: Props) {
           {errors.map(({ code, status, text }) => (
             <tr key={code}>
               <th scope="row">
-                <code>{code}</code>
+                <code>
+                  {code.split('_').map((word, index) => (
+                    <Fragment key={index}>
+                      {index > 0 && (
+                        <>
+                          _<wbr />
+                        </>
+                      )}
+                      {word}
+                    </Fragment>
+                  ))}
+                </code>
               </th>
               <td>{status}</td>
               <td>{text}</td>
