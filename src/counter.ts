@@ -11,6 +11,7 @@ const procedures = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),
 
   increment: os.increment.handler(async ({ context, errors }) => {
+    // Undefined at the limit of the counter.
     const count = await query.add(context.db, 1)
     if (count === undefined) throw errors.CONFLICT()
     return { count }

@@ -35,6 +35,7 @@ export function createCalls({ app, settings: { baseUrl } }: ServiceParts, creden
         const body = await sent.clone().text()
         const response = await fetch(sent, {
           ...init,
+          // Shows a redirect as the answer.
           redirect: 'manual',
           signal: AbortSignal.timeout(TIMEOUT),
         })

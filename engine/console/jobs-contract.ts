@@ -37,7 +37,7 @@ export type JobsRequest = z.infer<typeof JobsRequest>
 
 const Queue = z.object({
   name: z.string(),
-  /** The most attempts of a job. Null for the queue of e-mails. */
+  /** The most attempts of a job. Null for the queue of e-mails, for which the engine decides. */
   maxAttempts: z.number().nullable(),
   /** Null without a schedule. `nextRun`: milliseconds since 1970, or null if no time follows. */
   schedule: z.object({ cron: z.string(), timeZone: z.string(), nextRun: z.number().nullable() }).nullable(),

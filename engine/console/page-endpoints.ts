@@ -7,8 +7,9 @@ import { addSamples, importSamples } from '../operator/seed.ts'
 import type { ServiceParts } from './people.ts'
 
 /**
- * Creates the endpoints that the page of the application uses in development: the way to the console, and the sample data for the
- * signed-in person. The way contains no key, so the reader of the printed address still decides who opens the console.
+ * Creates the endpoints that the page of the application uses in development: a redirect to the console, and the sample data for the
+ * signed-in person. The redirect has no one-time key, so that it leads into the console only in a browser that has opened the printed
+ * address before.
  */
 export const createPageEndpoints = (
   { app, db, notifications }: Pick<ServiceParts, 'app' | 'db' | 'notifications'>,
@@ -18,6 +19,7 @@ export const createPageEndpoints = (
     methods: ['GET'],
     answer: (_, response) => {
       const location = findConsole()
+      // Without a console, the request has no endpoint: 404.
       if (location === undefined) return false
       response.writeHead(303, { location }).end()
       return true

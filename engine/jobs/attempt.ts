@@ -74,7 +74,10 @@ const toError = (thrown: unknown) =>
     ? thrown
     : new Error(`The handler threw ${inspect(thrown)}`)
 
-/** Counts the e-mails of an attempt with the same content. Returns a key for each, which is the same in each attempt. */
+/**
+ * Counts the e-mails of an attempt with the same content. Returns a key for each, which is the same in each attempt, so that a further
+ * attempt does not send an e-mail again.
+ */
 function createMailKeys(id: string) {
   const counts = new Map<string, number>()
   return (content: string) => {

@@ -144,7 +144,8 @@ async function serveInThisProcess(
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
-      // The worker of jobs stops at the same time, because running jobs have some seconds. `runOnStop` follows: a job may use what it closes.
+      // The worker of jobs waits some seconds for running jobs, so that it begins to stop together with the servers. `runOnStop` follows,
+      // because a job may use what it closes.
       void Promise.all([closeServer(server), commands && closeServer(commands), services.worker.stop()])
         .then(runOnStop)
         .then(() => services.close())

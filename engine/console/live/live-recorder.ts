@@ -22,10 +22,11 @@ type RecordedStream = Omit<LiveStream, 'isOfConsole'>
 export function createLiveRecorder(add: (entry: LiveEntry) => void) {
   let streams: ReadonlySet<ObservedStream> = new Set()
   let recorded = new WeakMap<ObservedStream, RecordedStream>()
-  /** The announcements that the next read of a state follows. */
+  /** The announcements since the last read of each state. The next read names them. */
   let announced = new WeakMap<ObservedState, number[]>()
-  /** The last read of a state that has changed. */
+  /** The number of the last read that found a change of each state. */
   let lastReads = new WeakMap<ObservedState, number>()
+  /** Numbers streams, announcements and reads. */
   let lastNumber = 0
 
   const recordedOf = (stream: ObservedStream): RecordedStream => {
@@ -40,6 +41,7 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
   const watching = (topic: string) =>
     [...streams].filter((stream) => statesOf(stream).some((state) => state.topic === topic))
 
+  /** Writes without an announcement. */
   const writes = createSilentWrites((write) => {
     const tables = write.tables.slice(0, MAX_NAMED)
     add({ kind: 'silent', ...write, tables, streams: idsOf(watching(write.topic)) })
@@ -101,6 +103,7 @@ export function createLiveRecorder(add: (entry: LiveEntry) => void) {
       const start = performance.now()
       const announcements = announced.get(state) ?? []
       announced.delete(state)
+      // Has the statements of the read, which belongs to no request.
       const recording = createRecording('')
       const end = (outcome: ReadOutcome) => {
         const number = ++lastNumber
@@ -173,7 +176,7 @@ function describeRecipient(recipient: Recipient): Announcement['recipients'][num
   return { kind: 'parent', value: String(recipient.parent) }
 }
 
-/** Returns the people of the keys of a topic. The other recipients of a change of another process are hashed. */
+/** Returns the people of the keys of a topic. In keys from other processes, addresses and parents are hashed. */
 const recipientsOf = (topic: string, keys: readonly string[]) =>
   keys
     .filter((key) => key.startsWith(`${topic}:`))

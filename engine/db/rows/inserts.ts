@@ -34,7 +34,7 @@ const MAX_INSERTED = 32
 export function createInsert({ table, columns, visibility, create, creator }: Options) {
   const name = getTableName(table)
   const { isParentVisible, parent } = visibility
-  const selectInsert = createVariants(name)
+  const variantOf = createVariants(name)
   // As in inserts of Drizzle, `$onUpdateFn` also gives the first value of a column without a default.
   const defaults = Object.entries(columns).flatMap(
     ([field, { defaultFn, onUpdateFn, default: ofDatabase }]) => {
@@ -53,11 +53,11 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
   }
 
   /**
-   * The rows are one parameter in JSON, because arrays of arrays would lose their form in an array of values. A second table
+   * The rows are one parameter in JSON. `unnest` of one array for each column would flatten columns that are arrays. A second table
    * object has only the columns of the new row: Drizzle would otherwise insert null into the others.
    */
   const insertStatement = (fields: readonly string[], relations: readonly string[] | undefined) =>
-    selectInsert(`_insert_${fields.join(',')}${suffixOfRelations(relations)}`, (db) => {
+    variantOf(`_insert_${fields.join(',')}${suffixOfRelations(relations)}`, (db) => {
       const names = fields.map((field) => columnName(columns[field] as PgColumn))
       const insertable = pgTable(name, Object.fromEntries(names.map((column) => [column, text(column)])))
       const newColumns = names.map((column) => sql`new.${sql.identifier(column)}`)
@@ -75,6 +75,7 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
         )
         .returning({
           ...columns,
+          // A person creates other rows as their owner, so only a parent can give another relation.
           ...(parent && { relation: sql<string>`(${visibility.relation(viewerPlaceholders)})` }),
         })
     })

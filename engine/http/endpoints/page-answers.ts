@@ -23,8 +23,9 @@ export interface PageParts {
 export type Outcome =
   | { location: string; cookies?: string[] }
   /**
-   * `exceeded` is the exceeded rate limit, if any. `refresh` is the address that the browser opens next. Not a redirect, because the
-   * policy of a page names all servers to which its forms may lead, and the server of a provider can change.
+   * `exceeded` is the exceeded rate limit, if any. `refresh` is the address of a provider, which the browser opens next. Not a redirect:
+   * browsers apply `form-action` of the Content-Security-Policy to the redirect after a form, too, and the server of a provider can
+   * change after the page with the form was sent.
    */
   | { html: string; exceeded?: LimitRefusal | undefined; cookies?: string[]; refresh?: string }
 

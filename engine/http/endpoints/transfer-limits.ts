@@ -11,8 +11,7 @@ export const MAX_TRANSFERS = 50
 
 /**
  * Limits the open requests to endpoints: a client can read an answer slowly, or send a stream slowly, and each request occupies one of
- * MAX_REQUESTS meanwhile. Webhooks are not counted, because those of a service come from one network: endpoints for all callers whose
- * body has arrived before the handler runs.
+ * MAX_REQUESTS meanwhile.
  */
 export function createTransferLimits() {
   const open = createOpenCounts()
@@ -22,9 +21,11 @@ export function createTransferLimits() {
     { ipAddress, reply }: Pick<Context, 'ipAddress' | 'reply'>,
     person: string | undefined,
   ) => {
+    // An endpoint for all callers with a complete body. Not counted, because all webhooks of one sender come from one network.
     const isWebhook = access === undefined && body !== undefined && body !== 'stream'
+    if (isWebhook) return
     // The client has left, so that no event would end the count.
-    if (isWebhook || response.destroyed) return
+    if (response.destroyed) return
     const counts =
       person === undefined
         ? countsOfNetwork(networkOf(ipAddress?.()), MAX_TRANSFERS)

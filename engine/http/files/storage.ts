@@ -36,6 +36,9 @@ export function requireKey(key: string) {
   return key.toLowerCase()
 }
 
-/** Converts a stream of Node. `cancel` also ends a stream without any read, unlike the iterator of the stream. */
+/**
+ * Converts a stream of Node, so that `cancel` closes the file also if nobody has read: an iterator of the stream would leave it open.
+ * `highWaterMark: 0` reads nothing before the consumer asks.
+ */
 export const toWebStream = (stream: Readable): ReadableStream<Uint8Array> =>
   Readable.toWeb(stream, { strategy: { highWaterMark: 0 } })

@@ -38,7 +38,7 @@ type ForbiddenName<Contract, Names extends Own<Contract>> = {
 export interface People<Client> {
   /** The person with the rows of `prepare`. */
   ada: Client
-  /** A person without a relation to the rows of Ada. Has rows of a second `prepare`, in which Bob has the role of Ada. */
+  /** A person without a relation to the rows of Ada. Has rows of a second `prepare`, in which Bob takes the place of Ada. */
   bob: Client
   administrator: Client
 }
@@ -75,8 +75,8 @@ export interface Cases<Contract, Fixture, Names extends Own<Contract> = Own<Cont
   /** For each declared error except FORBIDDEN, a call that causes the error. */
   errors: Record<ErrorName<Contract, Names>, CaseOf<Contract, NoInfer<Fixture>>>
   /**
-   * For procedures with the error FORBIDDEN, a call that causes the error. Needed only if no call of Bob with an id of Ada
-   * causes the error, and neither the role of the caller nor an impersonation.
+   * For procedures with the error FORBIDDEN, a call that causes the error. Needed only if none of these does: a call of Bob with an id of
+   * Ada, a caller without the role, an impersonation.
    */
   forbidden?: Readonly<Partial<Record<ForbiddenName<Contract, Names>, CaseOf<Contract, NoInfer<Fixture>>>>>
   /** The relations between people, by a name for the title of the test. */
@@ -108,7 +108,7 @@ export interface AnyCases {
   unobserved?: AnyExceptions
 }
 
-/** The calls of a procedure. The caller of `laws` sees the types of the cases. */
+/** The calls of a procedure. The cast is safe, because the parameters of `laws` and `casesOf` have the types of the cases. */
 export const callsOf = ({ calls }: AnyCases, name: string) => [calls[name] ?? []].flat() as AnyCall[]
 
 type ExceptionKind = 'shared' | 'volatile' | 'unobserved'

@@ -16,6 +16,7 @@ const isPageField = ({ isList }: Declared, path: string) => isList && PAGE_FIELD
 
 /** Removes the wrappers of a schema, for example `optional` and `default`. */
 function unwrap(schema: unknown): unknown {
+  // In the pipe of `z.preprocess`, `in` is the function, and `out` the schema.
   if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodTransform ? schema.out : schema.in)
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
     ? unwrap(schema.unwrap())
@@ -120,6 +121,7 @@ const isLiteral = async ({ input: schema }: Declared, input: unknown, { path }: 
 export async function listIgnoredInputs(law: Law, declared: Declared) {
   const { worlds, cases, exceptions } = law
   const { name, isChange, meta } = declared
+  // One world is enough: only the calls of one person are compared.
   const world = worlds.bobFirst
   const caller = { person: callerOf(worlds, meta), fixture: world.ada.fixture }
   const caseCalls = caseCallsOf(cases, declared)
