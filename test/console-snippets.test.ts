@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 
 import { startConsole } from '../engine/test/fixtures/console.ts'
-import { type Call, quote, toCurl, toMcpCurl } from '../pages/console/procedures/snippets.ts'
+import { type Call, quote, toCreateToken, toCurl, toMcpCurl } from '../pages/console/procedures/snippets.ts'
 import { toLiteral } from '../pages/console/procedures/typescript-snippet.ts'
 
 const { client, service } = await startConsole()
@@ -71,6 +71,17 @@ describe('the command for curl', () => {
     const answer = await run(toMcpCurl(callOf('loans.list', { limit: 3 })), { AGENT })
 
     expect(answer).toMatchObject({ result: { structuredContent: { loans: [] } } })
+  })
+
+  test('of an agent calls the tool of a public procedure, which needs a token, too', async () => {
+    const call = { ...callOf('books.list', { limit: 1 }), isSignedIn: false }
+
+    const answer = await run(toMcpCurl(call), { AGENT: await createToken('mcp') })
+
+    expect(answer).toMatchObject({ result: { structuredContent: { books: expect.any(Array) } } })
+    expect(toCreateToken(call, 'agents')).toBe(
+      `npx tallystick --at '${call.origin}' create-token --scope read --label Agent --for mcp`,
+    )
   })
 })
 

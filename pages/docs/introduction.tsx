@@ -112,9 +112,7 @@ function topicsOf(
       keywords: 'pagination paging cursor limit next',
       text: t('pagesText'),
       operation: list.operation,
-      content: (
-        <Code text={`Link: <${origin}${list.path}?limit=50&cursor=…>; rel="next"`} name={t('pages')} />
-      ),
+      content: <Code text={`Link: <${list.path}?limit=50&cursor=…>; rel="next"`} name={t('pages')} />,
     },
     {
       id: 'retries',

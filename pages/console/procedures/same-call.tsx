@@ -3,7 +3,16 @@ import { useState } from 'react'
 import { Code } from '../code/copy.tsx'
 import { type DraftState, headersOf } from './drafts.ts'
 import { Segments } from './segments.tsx'
-import { type Call, needsSession, toCommandLine, toCurl, toMcpCurl, toMcpMessage } from './snippets.ts'
+import {
+  type Call,
+  needsSession,
+  toCommandLine,
+  toCreateToken,
+  toCurl,
+  toLogin,
+  toMcpCurl,
+  toMcpMessage,
+} from './snippets.ts'
 import { useTexts } from './texts.ts'
 import { toTypeScript } from './typescript-snippet.ts'
 
@@ -65,7 +74,7 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
         ) : (
           call.isSignedIn && (
             <p className="muted">
-              {t('onceBefore')} <code>npx tallystick login</code>
+              {t('onceBefore')} <code>{toLogin(call)}</code>
             </p>
           )
         )}
@@ -78,17 +87,17 @@ function Snippet({ client, call }: { client: Client; call: Call }) {
       ) : (
         <Code text={toTypeScript(call)} name="TypeScript" language="typescript" />
       )}
-      {call.isSignedIn && <CredentialHint procedure={call.procedure} />}
+      {call.isSignedIn && <CredentialHint call={call} />}
     </>
   )
 }
 
-function CredentialHint({ procedure }: Pick<Call, 'procedure'>) {
+function CredentialHint({ call }: { call: Call }) {
   const { t } = useTexts()
-  if (needsSession(procedure)) return <p className="muted">{t('cookieHint')}</p>
+  if (needsSession(call.procedure)) return <p className="muted">{t('cookieHint')}</p>
   return (
     <p className="muted">
-      {t('tokenHint')} <code>npx tallystick create-token --label Script --scope {procedure.scope}</code>
+      {t('tokenHint')} <code>{toCreateToken(call, 'scripts')}</code>
     </p>
   )
 }
@@ -101,12 +110,9 @@ function Mcp({ call }: { call: Call }) {
     <>
       <Code text={JSON.stringify(message, null, 2)} name="MCP" />
       <Code text={toMcpCurl(call)} name="MCP, curl" language="shell" />
-      {call.isSignedIn && (
-        <p className="muted">
-          {t('agentHint')}{' '}
-          <code>npx tallystick create-token --label Agent --scope {call.procedure.scope} --for mcp</code>
-        </p>
-      )}
+      <p className="muted">
+        {t('agentHint')} <code>{toCreateToken(call, 'agents')}</code>
+      </p>
     </>
   )
 }

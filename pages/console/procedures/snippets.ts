@@ -73,10 +73,18 @@ function addParameter(query: URLSearchParams, name: string, value: unknown) {
   else if (value !== undefined) query.append(name, typeof value === 'string' ? value : JSON.stringify(value))
 }
 
+/** Returns the command of the project for this service. */
+const commandOf = (origin: string) => `npx tallystick --at ${quote(origin)}`
+
+/** Returns the commands that sign the command line in, and that create a token for scripts or for agents. */
+export const toLogin = ({ origin }: Call) => `${commandOf(origin)} login`
+export const toCreateToken = ({ origin, procedure: { scope } }: Call, audience: 'scripts' | 'agents') =>
+  `${commandOf(origin)} create-token --scope ${scope ?? 'read'} --label ${audience === 'agents' ? 'Agent --for mcp' : 'Script'}`
+
 /** Returns the call for the command line of the project. */
 export const toCommandLine = ({ origin, procedure: { operation }, input }: Call) =>
   [
-    `npx tallystick --at ${quote(origin)} call ${operation}`,
+    `${commandOf(origin)} call ${operation}`,
     ...(input === undefined ? [] : [quote(JSON.stringify(input))]),
   ].join(' ')
 
@@ -86,11 +94,11 @@ export function toMcpMessage({ procedure: { tool }, input }: Call) {
   return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: input ?? {} } }
 }
 
-/** Returns the message of an agent for curl. */
+/** Returns the message of an agent for curl. Agents need a token for public procedures, too. */
 export const toMcpCurl = (call: Call) =>
   [
     `curl ${quote(`${call.origin}/mcp`)}`,
-    ...(call.isSignedIn ? ['-H "authorization: Bearer $AGENT"'] : []),
+    '-H "authorization: Bearer $AGENT"',
     `-H ${quote('content-type: application/json')}`,
     `-H ${quote('accept: application/json, text/event-stream')}`,
     `-d ${quote(JSON.stringify(toMcpMessage(call)))}`,
