@@ -59,6 +59,7 @@ export async function resume<Context extends ResumeContext>(
   }
   const reconnectAfter = async (error: unknown) => {
     for (;;) {
+      if (call.signal?.aborted) throw call.signal.reason
       if (signal.aborted || !isTemporary(error)) throw error
       if (Date.now() - connectedAt > MAX_DELAY) failures = 0
       connectedAt = Infinity
@@ -76,6 +77,9 @@ export async function resume<Context extends ResumeContext>(
     }
   }
   let events = await connect().catch(reconnectAfter)
+  // In Node, an abort does not reach the body of an answer whose request has been collected as garbage.
+  const endEvents = () => void events.return?.().catch(() => undefined)
+  signal.addEventListener('abort', endEvents, { once: true })
 
   const nextEvent = async (): Promise<IteratorResult<unknown>> => {
     for (;;) {

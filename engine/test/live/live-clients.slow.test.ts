@@ -6,6 +6,8 @@ import { OpenAPILink } from '@orpc/openapi-client/fetch'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import {
   type CallContext,
   type ClientOf,
@@ -33,6 +35,9 @@ import { contract } from '../library/contract.ts'
 import { books, visits } from '../library/db.ts'
 
 type Contract = typeof contract
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const secret = { AUTH_SECRET: 'x'.repeat(40) }
 const service = await startService(secret)
@@ -225,6 +230,20 @@ describeTransports(service, ({ stranger, person }) => {
 
       await aborted.end()
       expect(returned.ending).toEqual({ isDone: true })
+    })
+
+    test('ends when the caller aborts the signal after a garbage collection', async () => {
+      const controller = new AbortController()
+      const aborted = await watch(stranger, { topics: ['visits'] }, { signal: controller.signal })
+      await aborted.waitFor('visits', {})
+
+      collectGarbage()
+      // What is collected calls its finalizers in a later iteration of the event loop.
+      await new Promise(setImmediate)
+      collectGarbage()
+      controller.abort()
+
+      await aborted.end()
     })
   })
 })
