@@ -59,7 +59,7 @@ function Reference({ document: content }: { document: ReferenceDocument }) {
   return (
     <WithSignIn>
       <Header name={info.title} />
-      <main id="content" tabIndex={-1}>
+      <main>
         <div className={isListOpen ? 'split has-list' : 'split'}>
           <button
             type="button"
@@ -92,7 +92,8 @@ function Reference({ document: content }: { document: ReferenceDocument }) {
               />
             )}
           </ProcedureList>
-          <div className="detail" ref={detail} tabIndex={-1}>
+          {/* The link that skips to the content also skips the list. */}
+          <div id="content" className="detail" ref={detail} tabIndex={-1}>
             {isIntroduction && <Introduction document={content} />}
             {procedure && (
               <Procedure key={procedure.operation} origin={info.contact.url} procedure={procedure} />

@@ -26,7 +26,7 @@ let isTrusted = false
 
 /** The form, and the answer of the last call. Asks before a call that can change something. */
 export function Trial({ procedure, state }: TrialProps) {
-  const { t } = useReferenceTexts()
+  const { t, language } = useReferenceTexts()
   const { draft, change, parsed } = state
   const credential = useCredential()
   const { data: session } = useQuery(sessionQuery)
@@ -34,7 +34,13 @@ export function Trial({ procedure, state }: TrialProps) {
   const [isAsking, setAsking] = useState(false)
   const call = useMutation({
     mutationFn: (input: unknown) =>
-      callProcedure({ procedure, input, token: credential.token, headers: headersOf(draft) }),
+      callProcedure({
+        procedure,
+        input,
+        token: credential.token,
+        // The answer is in the language of the page, unless the form names another.
+        headers: { 'accept-language': language, ...headersOf(draft) },
+      }),
     onSuccess: ({ headers }) => {
       keepTag(procedure.resource, headers)
     },

@@ -57,6 +57,20 @@ describe('The search', () => {
     await field.waitFor({ state: 'detached' })
   })
 
+  test('has the focus in its field each time that it opens in a low window', async () => {
+    const { page } = await openView('data/users', { viewport: { width: 1280, height: 400 } })
+    const field = page.getByRole('combobox', { name: /^Search/ })
+    await page.getByRole('heading', { name: 'users' }).waitFor()
+    for (const text of ['first', 'second']) {
+      await page.keyboard.press('Control+k')
+      await field.waitFor()
+      await page.keyboard.type(text)
+      expect(await field.inputValue()).toBe(text)
+      await page.keyboard.press('Escape')
+      await field.waitFor({ state: 'detached' })
+    }
+  })
+
   test('finds a table, a request and a person', async () => {
     const { page } = await openView('requests')
     await page.getByText('Recording', { exact: true }).waitFor()

@@ -208,7 +208,7 @@ describe('Procedures', () => {
   test('begins with the newest id of the caller, except for a call that deletes', async () => {
     const { id } = JSON.parse((await callAsAda('shelves.create', { name: 'Newest' })).body) as { id: number }
     const { page } = await openView('procedures/shelves.members')
-    const field = page.getByRole('textbox', { name: /^id/ }).or(page.getByRole('combobox', { name: /^id/ }))
+    const field = page.getByLabel(/^id/)
 
     await expect.poll(() => field.inputValue(), PATIENCE).toBe(String(id))
     await page.getByRole('link', { name: 'Requests', exact: true }).click()
@@ -222,7 +222,7 @@ describe('Procedures', () => {
 
   test('asks before a call that deletes', async () => {
     const { page } = await openView('procedures/shelves.unshare')
-    await page.getByRole('textbox', { name: /^id/ }).fill('999999')
+    await page.getByLabel(/^id/).fill('999999')
     const answer = page.getByRole('region', { name: 'Answer' })
 
     await page.keyboard.press('Control+Enter')

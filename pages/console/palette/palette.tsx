@@ -45,6 +45,8 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     dialog.current?.showModal()
+    // `showModal` focuses the article if its results scroll.
+    dialog.current?.querySelector('input')?.focus()
   }, [])
   const close = () => {
     dialog.current?.close()
