@@ -189,7 +189,7 @@ describe('the client package', { timeout: 600_000 }, () => {
   })
 
   test.each([
-    ['createClient', 9_200],
+    ['createClient', 9_300],
     // Contains the schemas of the contract.
     ['createRestClient', 47_200],
   ])('adds to an application that uses %s less than %i bytes', async (name, limit) => {

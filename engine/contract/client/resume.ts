@@ -59,8 +59,8 @@ export async function resume<Context extends ResumeContext>(
   }
   const reconnectAfter = async (error: unknown) => {
     for (;;) {
-      if (call.signal?.aborted) throw call.signal.reason
-      if (signal.aborted || !isTemporary(error)) throw error
+      signal.throwIfAborted()
+      if (!isTemporary(error)) throw error
       if (Date.now() - connectedAt > MAX_DELAY) failures = 0
       connectedAt = Infinity
       const reportResult = context.onRetry?.({ ...call, attemptIndex: failures, error, lastEventRetry })
@@ -78,8 +78,7 @@ export async function resume<Context extends ResumeContext>(
   }
   let events = await connect().catch(reconnectAfter)
   // In Node, an abort does not reach the body of an answer whose request has been collected as garbage.
-  const endEvents = () => void events.return?.().catch(() => undefined)
-  signal.addEventListener('abort', endEvents, { once: true })
+  signal.addEventListener('abort', () => void events.return?.().catch(() => undefined))
 
   const nextEvent = async (): Promise<IteratorResult<unknown>> => {
     for (;;) {
@@ -103,9 +102,9 @@ export async function resume<Context extends ResumeContext>(
         if (stop.signal.aborted) return { done: true, value: undefined }
         throw error
       }),
-    async () => {
+    () => {
       stop.abort()
-      await events.return?.().catch(() => undefined)
+      return Promise.resolve()
     },
   )
 }
