@@ -16,7 +16,7 @@ const none: BackendUsage = () => Promise.resolve(0)
 export function measureBackends(databaseUrl: string | undefined): BackendUsage {
   if (databaseUrl === undefined || !canMeasureBackends) return none
   const sql = postgres(databaseUrl, { max: 1 })
-  // Only grows: a process that has ended since the last reading keeps what it had used.
+  // The time that a process has used stays in the total after the process has ended.
   let total = 0
   let last = new Map<number, number>()
   return async () => {

@@ -53,7 +53,8 @@ export interface Context extends CallConnection {
   announce: Announce
   /**
    * Finds out why the statement of a procedure found no row: checks the permissions that the contract declares, and the version of
-   * `If-Match`, with the current data. Throws 404, 403 or 412. Set only if the statement contains these conditions. `db` must be the transaction of the call, because on the embedded database another connection would wait for its end.
+   * `If-Match`, with the current data. Throws 404, 403 or 412. Set only if the statement contains these conditions. `db` must be the
+   * transaction of the call, because on the embedded database another connection would wait for its end.
    */
   checkPermissions?: (db: Database) => Promise<void>
   /**

@@ -6,8 +6,8 @@ import type { Topic } from 'tallystick-contract'
 import type { Caller, Reply } from './caller.ts'
 
 /**
- * A recipient of an announcement: the states of a topic that a change may affect. A state is what one caller may read of the topic. If the topic has `of`, a state is what one
- * caller may read within one parent.
+ * A recipient of an announcement: the states of a topic that a change may affect. A state is what one caller may read of the topic. If
+ * the topic has `of`, a state is what one caller may read within one parent.
  */
 export type Recipient =
   /** The id of an account: its own states, and states of others that show its data (`listOtherOwners` of a resource). */

@@ -3,7 +3,7 @@ import type { KeyboardEvent } from 'react'
 /** Returns the step of an arrow in a list: 1 for down, and -1 for up. Undefined for other keys. */
 export const stepOf = ({ key }: KeyboardEvent): number | undefined => ({ ArrowDown: 1, ArrowUp: -1 })[key]
 
-/** Returns the handler of keys that moves the focus to the element below or above, of those that the selector finds. */
+/** Returns the handler of arrow keys in a list: they move the focus between the elements that the selector finds. */
 export const moveBetween = (selector: string) => (event: KeyboardEvent<HTMLElement>) => {
   const step = stepOf(event)
   if (step === undefined) return

@@ -194,11 +194,16 @@ export function createOperations<
     }: Answering<Row, Answer> & { isRequired?: boolean } = {}) =>
       markChecksInStatement(concernsOwnItem, async (call: ItemCall): Promise<Answer> => {
         const { db, user, acceptedVersions } = call.context
-        const changesWithin = await listAnnouncementsWithin(db, call.context.resources, rows, call.input.id)
+        const announcementsWithin = await listAnnouncementsWithin(
+          db,
+          call.context.resources,
+          rows,
+          call.input.id,
+        )
         const row = await rows.remove(db, user, call.input.id, requirementsOf(call, rows))
         if (row) {
           announceRow(call, row)
-          for (const change of changesWithin) call.context.announce(...change)
+          for (const change of announcementsWithin) call.context.announce(...change)
           // `answer` needs the row, and a request with If-Match asks for a version of it.
         } else if (answer || isRequired || acceptedVersions) throw notFound(call)
         return answerOf(row, answer)

@@ -4,7 +4,7 @@ import { addressOf, replaceAddress } from '../location.ts'
 import { type Choice, filterNames, nothingChosen } from './choices.tsx'
 
 /** Which requests are listed, and in which order: `#/requests?filter=tasks&errors&status=5xx`. */
-export interface Selection {
+interface Selection {
   filter: string
   onlyErrors: boolean
   withFiles: boolean
@@ -12,16 +12,8 @@ export interface Selection {
   choice: Choice
 }
 
-const everything: Selection = {
-  filter: '',
-  onlyErrors: false,
-  withFiles: false,
-  isByDuration: false,
-  choice: nothingChosen,
-}
-
-/** Survives a change of the view. */
-let last = everything
+/** Survives a change of the view. At first, an empty query: everything. */
+let last = parseSelection(new URLSearchParams())
 
 function parseSelection(query: URLSearchParams): Selection {
   const choice = { ...nothingChosen }
